@@ -1,0 +1,56 @@
+//! Cancellation and payment policies, as a rate plan states them and a quote freezes them.
+
+use chrono::NaiveTime;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// Rungs, first to last: the first whose local instant, included, has not passed applies; after the
+/// last the whole price is due. No rung: non-refundable.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CancellationPolicy {
+    pub rungs: Vec<Rung>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Rung {
+    pub until_days_before: u16,
+    /// On the hotel's wall.
+    pub until_time: NaiveTime,
+    pub penalty: Penalty,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "value", rename_all = "snake_case")]
+pub enum Penalty {
+    None,
+    /// The first night of every room, with its taxes.
+    FirstNight,
+    /// Of the total with taxes.
+    Percent(Decimal),
+    Full,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaymentPolicy {
+    Prepay,
+    Deposit,
+    AtProperty,
+}
+
+impl PaymentPolicy {
+    pub const ALL: [Self; 3] = [Self::Prepay, Self::Deposit, Self::AtProperty];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Prepay => "prepay",
+            Self::Deposit => "deposit",
+            Self::AtProperty => "at_property",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.as_str() == name)
+    }
+}

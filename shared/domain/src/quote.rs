@@ -1,0 +1,81 @@
+//! What a quote promises: the document that is stored, copied into the hold and kept with the reservation.
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    code::{RatePlanCode, RoomTypeCode},
+    ids::{RatePlanId, RoomTypeId},
+    money::Money,
+    policy::{CancellationPolicy, PaymentPolicy},
+    stay::Stay,
+};
+
+/// At most so many rooms in one quote.
+pub const MAX_ROOMS: usize = 10;
+
+/// How long a quoted price is promised, and how long a hold lasts.
+pub const VALID_FOR: std::time::Duration = std::time::Duration::from_secs(600);
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct QuoteDocument {
+    pub stay: Stay,
+    /// In the order asked; a room's number is its place, from 1.
+    pub rooms: Vec<QuotedRoom>,
+    pub charges: Vec<Charge>,
+    pub total: Money,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct QuotedRoom {
+    pub room_type_id: RoomTypeId,
+    pub room_type: RoomTypeCode,
+    pub rate_plan_id: RatePlanId,
+    pub rate_plan: RatePlanCode,
+    pub adults: u16,
+    pub children_ages: Vec<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// One entry per night of the stay, in date order.
+    pub nights: Vec<QuotedNight>,
+    pub cancellation: CancellationPolicy,
+    pub payment: PaymentPolicy,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct QuotedNight {
+    pub date: NaiveDate,
+    /// For this room's occupancy, before taxes that come on top.
+    pub amount: Money,
+    /// Of the daily rate that was used.
+    pub price_version: i32,
+}
+
+/// One line of the bill. The lines that are not `included` sum exactly to the total;
+/// an included tax is a share of the room lines, shown and not added.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Charge {
+    pub kind: ChargeKind,
+    pub label: String,
+    pub amount: Money,
+    pub included: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChargeKind {
+    Room,
+    Tax,
+    Fee,
+}
+
+impl QuoteDocument {
+    /// Units this quote needs of each room type, every night of the stay alike, in lock order.
+    pub fn units_by_room_type(&self) -> std::collections::BTreeMap<RoomTypeId, u32> {
+        let mut units = std::collections::BTreeMap::new();
+        for room in &self.rooms {
+            *units.entry(room.room_type_id).or_insert(0) += 1;
+        }
+        units
+    }
+}

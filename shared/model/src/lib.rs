@@ -1,0 +1,24 @@
+//! The reference model: what a booking system must answer, over maps, one call at a time.
+//!
+//! It shares the types and the pure rules of `keyrack-domain` and nothing else with the product: no
+//! database, no batches, no locks, no retries. Property tests and load runs tell it what they told
+//! the product and compare the answers. Like the rules it has no clock and no chance of its own:
+//! [`World::advance_to`] moves its time, and every new id is a parameter, so that the product's own
+//! ids can be given to it.
+
+mod booking;
+mod holds;
+mod invariants;
+mod inventory;
+mod keys;
+mod nights;
+mod outcome;
+mod world;
+
+pub use booking::{NewIds, ProviderAnswer, ProviderRecord, StartAttempt};
+pub use holds::{PlaceHold, ReleaseHold};
+pub use invariants::{Breach, invariants};
+pub use inventory::{EditInventory, NightEdit};
+pub use nights::{Night, NightKey};
+pub use outcome::{Answer, Answered, Outcome, Refusal, Shortage};
+pub use world::{Attempt, Hold, Hotel, LateCapture, Quote, Refund, Reservation, Settings, World};
