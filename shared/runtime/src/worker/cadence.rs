@@ -1,0 +1,86 @@
+//! When a worker runs.
+
+use std::{fmt, time::Duration};
+
+use rand::RngExt;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Cadence {
+    /// Between the end of a run and the start of the next, while nothing more is due.
+    pub interval: Duration,
+    /// A run that takes longer is dropped and counts as failed.
+    pub longest_run: Duration,
+    /// While more is due, runs follow each other at once, but only so many; then one interval passes.
+    pub runs_in_a_row: u32,
+    /// After failures the wait doubles from the interval up to this.
+    pub longest_backoff: Duration,
+}
+
+impl Cadence {
+    pub const fn every(interval: Duration) -> Self {
+        Self {
+            interval,
+            longest_run: Duration::from_mins(1),
+            runs_in_a_row: 1000,
+            longest_backoff: Duration::from_mins(1),
+        }
+    }
+
+    /// The wait after so many failures without a success between them.
+    pub(super) fn wait_after(&self, failures: u32) -> Duration {
+        let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
+        let longest = self.longest_backoff.max(self.interval);
+        self.interval.checked_mul(factor).map_or(longest, |wait| wait.min(longest))
+    }
+}
+
+/// Spreads the runs of several processes over time. A parameter, so that tests have none.
+pub struct Jitter(Box<dyn FnMut(Duration) -> Duration + Send>);
+
+impl Jitter {
+    /// Between three quarters and five quarters of the wait.
+    pub fn random() -> Self {
+        Self::from_fn(|wait| wait * 3 / 4 + wait * rand::rng().random_range(0..=50) / 100)
+    }
+
+    pub fn none() -> Self {
+        Self::from_fn(|wait| wait)
+    }
+
+    pub fn from_fn(spread: impl FnMut(Duration) -> Duration + Send + 'static) -> Self {
+        Self(Box::new(spread))
+    }
+
+    pub(super) fn spread(&mut self, wait: Duration) -> Duration {
+        (self.0)(wait)
+    }
+}
+
+impl fmt::Debug for Jitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Jitter")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_doubles_with_each_failure_up_to_a_bound() {
+        let cadence = Cadence::every(Duration::from_secs(2));
+        let waits = [0, 1, 4, 5, 31, 32, u32::MAX].map(|n| cadence.wait_after(n).as_secs());
+        assert_eq!(waits, [2, 4, 32, 60, 60, 60, 60]);
+        let slow = Cadence::every(Duration::from_hours(1));
+        assert_eq!(slow.wait_after(3), slow.interval, "never shorter than the interval");
+    }
+
+    #[test]
+    fn jitter_stays_within_a_quarter() {
+        let mut jitter = Jitter::random();
+        for _ in 0..1000 {
+            let wait = jitter.spread(Duration::from_secs(4));
+            assert!((Duration::from_secs(3)..=Duration::from_secs(5)).contains(&wait), "{wait:?}");
+        }
+    }
+}

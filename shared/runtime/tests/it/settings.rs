@@ -1,0 +1,137 @@
+use std::{fs, path::Path, time::Duration};
+
+use keyrack_domain::ids::ShardId;
+use keyrack_runtime::settings::{Settings, SettingsError, Wrong};
+use secrecy::ExposeSecret;
+
+const SAMPLE: &str = include_str!("../../../../docs/keyrack.sample.toml");
+const DATABASE: (&str, &str) = ("DATABASE_URL", "postgres://a:secret@b/c");
+
+fn load(file: Option<&str>, environment: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keyrack.toml");
+    if let Some(text) = file {
+        fs::write(&path, text).unwrap();
+    }
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    Settings::load(file.map(|_| path.as_path()), environment.iter().map(own))
+}
+
+fn refused(file: Option<&str>, environment: &[(&str, &str)]) -> String {
+    load(file, environment).unwrap_err().to_string()
+}
+
+#[test]
+fn the_sample_is_a_settings_file_and_the_defaults_are_the_ones_promised() {
+    let settings = load(Some(SAMPLE), &[DATABASE]).unwrap();
+    assert_eq!(settings.listen().to_string(), "127.0.0.1:8080");
+    assert_eq!(settings.http.body_limit_bytes.get(), 256 * 1024);
+    assert_eq!(settings.database.lock_timeout(), Duration::from_millis(500));
+    assert_eq!(settings.holds.most_active_per_hotel.get(), 5);
+    assert_eq!(settings.provider.deadline(), Duration::from_secs(10));
+    assert_eq!(settings.provider.auth_timeout(), Duration::from_mins(2));
+    assert_eq!(settings.provider.customer_action_timeout(), Duration::from_mins(5));
+    assert_eq!(settings.operations.replay_window(), Duration::from_hours(24));
+    assert_eq!(settings.operations.key_retention(), Duration::from_hours(7 * 24));
+    assert_eq!(settings.inventory.horizon_days.get(), 750);
+}
+
+#[test]
+fn every_setting_has_its_unit_in_its_name_or_counts_something() {
+    let sample: toml::Table = SAMPLE.parse().unwrap();
+    let unitless = ["http.port", "database.pool_connections", "holds.most_active_per_hotel"];
+    for (section, settings) in sample.iter().filter_map(|(name, value)| Some((name, value.as_table()?))) {
+        for (name, _) in settings.iter().filter(|(_, value)| value.is_integer()) {
+            let name = format!("{section}.{name}");
+            let named = ["_ms", "_s", "_hours", "_days", "_bytes"].iter().any(|unit| name.ends_with(unit));
+            assert!(named || unitless.contains(&name.as_str()), "{name} has no unit");
+        }
+    }
+}
+
+#[test]
+fn the_environment_wins_over_the_file_and_the_file_over_the_defaults() {
+    let file = "[http]\nport = 1\nbody_limit_bytes = 2\n";
+    let settings = load(Some(file), &[DATABASE, ("KEYRACK_HTTP__PORT", "3")]).unwrap();
+    assert_eq!((settings.http.port, settings.http.body_limit_bytes.get()), (3, 2));
+    let own = ("KEYRACK_DIRECTORY__DATABASE_URL", "postgres://own/own");
+    let settings = load(None, &[own, DATABASE]).unwrap();
+    assert_eq!(settings.directory.database_url.expose_secret(), own.1);
+}
+
+#[test]
+fn unknown_settings_are_refused_by_their_name() {
+    assert!(refused(Some("[http]\nprot = 1\n"), &[DATABASE]).contains("`prot`"));
+    assert!(refused(Some("[htpp]\nport = 1\n"), &[DATABASE]).contains("`htpp`"));
+    assert!(refused(None, &[DATABASE, ("KEYRACK_HTTP__PROT", "1")]).contains("`prot`"));
+    assert!(refused(None, &[DATABASE, ("KEYRACK_PORT", "1")]).contains("`port`"));
+    assert!(refused(Some("[[shards]]\nid = 1\nname = 'x'\n"), &[DATABASE]).contains("`name`"));
+    load(None, &[DATABASE, ("KEYRACK_TEST_DATABASE_URL", "x"), ("PATH", "/bin")]).unwrap();
+}
+
+#[test]
+fn values_that_cannot_be_are_refused_by_the_name_of_their_setting() {
+    let wrong = |file: &str, name: &str| {
+        let said = refused(Some(file), &[DATABASE]);
+        assert!(said.contains(name), "{said}");
+    };
+    wrong("[http]\nport = 70000\n", "http.port");
+    wrong("[http]\nlisten_address = 'here'\n", "http.listen_address");
+    wrong("[database]\nlock_timeout_ms = 0\n", "database.lock_timeout_ms");
+    wrong("[log]\nformat = 'xml'\n", "log.format");
+    wrong("[provider]\nbase_url = 'pay.example'\n", "provider.base_url");
+    wrong("[operations]\nreplay_window_hours = 200\n", "operations.key_retention_days");
+    wrong("[provider]\nauth_timeout_s = 301\n", "provider.customer_action_timeout_s");
+    wrong("[inventory]\nhorizon_days = 2001\n", "inventory.horizon_days");
+}
+
+#[test]
+fn without_a_database_nothing_starts_and_a_file_that_is_not_there_is_named() {
+    let none = load(None, &[]).unwrap_err();
+    assert!(matches!(none, SettingsError::Wrong("directory.database_url", Wrong::NoDatabase)), "{none}");
+    let missing = Settings::load(Some(Path::new("/nowhere/keyrack.toml")), []).unwrap_err();
+    assert!(missing.to_string().contains("/nowhere/keyrack.toml"));
+}
+
+#[test]
+fn shards_come_from_a_file_or_from_one_variable_and_default_to_the_directory() {
+    let ids = |settings: &Settings| settings.shards.iter().map(|s| s.id).collect::<Vec<_>>();
+    let one = load(None, &[DATABASE]).unwrap();
+    assert_eq!(ids(&one), [ShardId(1)]);
+    assert_eq!(one.shards[0].database_url.expose_secret(), DATABASE.1);
+    let variable = ("KEYRACK_SHARDS", "1=postgres://a/b  2=postgres://c/d?x=y");
+    let two = load(None, &[DATABASE, variable]).unwrap();
+    assert_eq!(ids(&two), [ShardId(1), ShardId(2)]);
+    assert_eq!(two.shards[1].database_url.expose_secret(), "postgres://c/d?x=y");
+    let file = "[[shards]]\nid = 7\ndatabase_url = 'postgres://a/b'\n";
+    assert_eq!(ids(&load(Some(file), &[DATABASE]).unwrap()), [ShardId(7)]);
+    for wrong in ["1=postgres://a/b 1=postgres://c/d", "0=postgres://a/b", "1=mysql://a/b"] {
+        assert!(refused(None, &[DATABASE, ("KEYRACK_SHARDS", wrong)]).contains("shards."), "{wrong}");
+    }
+}
+
+#[test]
+fn passwords_are_neither_shown_nor_repeated_in_errors() {
+    let settings = load(None, &[DATABASE]).unwrap();
+    assert!(!format!("{settings:?}").contains("secret"));
+    let said = refused(None, &[DATABASE, ("KEYRACK_SHARDS", "postgres://a:hunter2@b/c")]);
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn a_sandbox_may_start_without_a_database_and_is_checked_all_the_same() {
+    let sandbox = |environment: &[(&str, &str)]| {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Settings::load_for_sandbox(None, environment.iter().map(own))
+    };
+    let settings = sandbox(&[]).unwrap();
+    assert!(!settings.names_a_database());
+    let settings = settings.in_database("postgres://own/own".into()).unwrap();
+    assert_eq!(settings.directory.database_url.expose_secret(), "postgres://own/own");
+    assert_eq!(settings.shards.len(), 1);
+
+    assert!(sandbox(&[DATABASE]).unwrap().names_a_database());
+    for wrong in [("DATABASE_URL", "mysql://a/b"), ("KEYRACK_INVENTORY__HORIZON_DAYS", "2001")] {
+        assert!(sandbox(&[wrong]).is_err(), "{wrong:?}");
+    }
+}
