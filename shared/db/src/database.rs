@@ -1,0 +1,116 @@
+//! One PostgreSQL database behind a pool with bounds.
+
+use std::{str::FromStr, time::Duration};
+
+use secrecy::{ExposeSecret, SecretString};
+use sqlx::{
+    ConnectOptions, PgConnection, PgPool,
+    pool::PoolConnection,
+    postgres::{PgConnectOptions, PgPoolOptions, Postgres},
+};
+use tokio::runtime::Handle;
+
+use crate::{DbError, Points};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connections of this process to this database.
+    pub connections: u32,
+    /// How long a caller waits for one of them.
+    pub acquire_timeout: Duration,
+    /// Bounds the wait for a single lock; a crowd on one row needs a deadline in front as well.
+    pub lock_timeout: Duration,
+    pub statement_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 16,
+            acquire_timeout: Duration::from_secs(2),
+            lock_timeout: Duration::from_millis(500),
+            statement_timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Cheap to clone. Its transactions run on the runtime that it was given, which outlives the HTTP server.
+#[derive(Clone, Debug)]
+pub struct Database {
+    pub(crate) pool: PgPool,
+    pub(crate) runtime: Handle,
+    pub(crate) begin: String,
+    pub(crate) points: Points,
+}
+
+impl Database {
+    /// Does not wait for the database to be there: readiness asks for that.
+    pub fn connect_lazily(url: &SecretString, limits: Limits, runtime: Handle) -> Result<Self, DbError> {
+        let options = PgConnectOptions::from_str(url.expose_secret())?
+            .application_name("keyrack")
+            // A backstop behind the runner: no session may hold locks while nobody drives it.
+            .options([("idle_in_transaction_session_timeout", "10s"), ("timezone", "UTC")])
+            .log_slow_statements(tracing::log::LevelFilter::Warn, Duration::from_secs(1));
+        let _entered = runtime.enter();
+        let pool = PgPoolOptions::new()
+            .max_connections(limits.connections)
+            .acquire_timeout(limits.acquire_timeout)
+            .after_release(|connection, _| Box::pin(is_outside_a_transaction(connection)))
+            .connect_lazy_with(options);
+        // Transactions reach their rows by keys. A plan made while a table was empty would prefer to scan
+        // it, and be kept while the table grows.
+        let begin = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = off; \
+             SET LOCAL lock_timeout = {}; SET LOCAL statement_timeout = {}",
+            limits.lock_timeout.as_millis(),
+            limits.statement_timeout.as_millis()
+        );
+        Ok(Self { pool, runtime, begin, points: Points::default() })
+    }
+
+    /// The same database with a hook at the named points of its transactions.
+    #[must_use]
+    pub fn with_points(mut self, points: Points) -> Self {
+        self.points = points;
+        self
+    }
+
+    pub const fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// The runtime on which this database's work may outlive its caller.
+    pub const fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// A connection for statements that each stand alone. Never for a transaction.
+    pub async fn connection(&self) -> Result<PoolConnection<Postgres>, DbError> {
+        Ok(self.pool.acquire().await?)
+    }
+
+    pub async fn ping(&self) -> Result<(), DbError> {
+        let mut connection = self.connection().await?;
+        sqlx::raw_sql("SELECT 1").execute(&mut *connection).await?;
+        Ok(())
+    }
+
+    /// Connections open, and of those idle.
+    pub fn connections(&self) -> (u32, usize) {
+        (self.pool.size(), self.pool.num_idle())
+    }
+
+    /// Waits for what is running, then closes every connection.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// sqlx 0.9.0 can hand back a connection inside a transaction when a `begin` is cancelled. The runner
+/// makes that impossible; this check makes it harmless: such a connection is closed, not pooled.
+/// Inside a transaction `now()` is its start and differs from the statement's own start.
+async fn is_outside_a_transaction(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    use sqlx::Row;
+    let row = sqlx::raw_sql("SELECT now() = statement_timestamp() AS outside").fetch_one(connection).await?;
+    row.try_get("outside")
+}
