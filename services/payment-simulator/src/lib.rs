@@ -1,0 +1,46 @@
+//! A payment provider that can be told what to do, over HTTP.
+//!
+//! It behaves like a provider and not like a mock: its own process or port, its own memory (with a
+//! journal, so that a restarted sandbox still knows its charges), its own idea of amounts (minor
+//! units, no decimals), and a network in between that loses answers. The payment method says what
+//! goes wrong, see [`Method`](method::Method).
+//!
+//! ```text
+//! PUT  /v1/authorizations/{reference}  {amount, currency, method}
+//! PUT  /v1/captures/{reference}        {authorization, amount, currency}
+//! PUT  /v1/voids/{reference}           {authorization}
+//! PUT  /v1/refunds/{reference}         {capture, amount, currency}
+//! GET  /v1/payments/{reference}        what a reference stands for; 404 `nothing`
+//!
+//! GET  /simulator/charges              everything it was asked (prefix, cursor, limit)
+//! GET  /simulator/charges/{reference}  one of them; wait_for=WAITING waits until it is so
+//! POST /simulator/release              {reference}: a call that waits takes effect now
+//! ```
+//!
+//! The reference is the client's, and is the identity of the call: the same reference with the same
+//! input is the same charge, with other input it is refused.
+
+mod answer;
+mod book;
+mod charge;
+mod connection;
+mod decide;
+mod input;
+mod journal;
+mod ledger;
+mod method;
+mod routes;
+mod server;
+mod settings;
+mod simulator;
+
+pub use self::{
+    charge::{Charge, Kind, State},
+    input::{Amount, NotAReference, ReferenceName},
+    journal::JournalError,
+    method::Method,
+    routes::control_routes,
+    server::{Running, StartError, run},
+    settings::Settings,
+    simulator::{Released, Simulator},
+};

@@ -1,0 +1,78 @@
+//! One endpoint a file.
+
+mod authorize;
+mod capture;
+mod charge;
+mod charges;
+mod look_up;
+mod refund;
+mod release;
+mod void;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    error::InternalError,
+    http::StatusCode,
+    web::{self, Data, JsonConfig, PathConfig, QueryConfig, ServiceConfig},
+};
+
+use crate::{
+    answer::error,
+    input::{Input, NotAnAmount, ReferenceName},
+    simulator::Simulator,
+};
+
+const BODY_BYTES: usize = 16 * 1024;
+
+/// `/simulator/...`: to look and to steer. The sandbox can mount them on its own address too.
+pub fn control_routes(simulator: Simulator) -> impl FnOnce(&mut ServiceConfig) {
+    move |config| {
+        let control = web::scope("/simulator")
+            .app_data(Data::new(simulator))
+            .app_data(json_config())
+            .app_data(PathConfig::default().error_handler(|fault, _| refused(fault)))
+            .app_data(QueryConfig::default().error_handler(|fault, _| refused(fault)))
+            .service(charges::charges)
+            .service(charge::charge)
+            .service(release::release);
+        config.service(control);
+    }
+}
+
+/// `/v1/...`: the provider.
+pub(crate) fn provider_routes(simulator: Simulator) -> impl FnOnce(&mut ServiceConfig) {
+    move |config| {
+        let provider = web::scope("/v1")
+            .app_data(Data::new(simulator))
+            .app_data(json_config())
+            .app_data(PathConfig::default().error_handler(|fault, _| refused(fault)))
+            .service(authorize::authorize)
+            .service(capture::capture)
+            .service(void::void)
+            .service(refund::refund)
+            .service(look_up::look_up);
+        config.service(provider);
+    }
+}
+
+fn json_config() -> JsonConfig {
+    JsonConfig::default().limit(BODY_BYTES).error_handler(|fault, _| refused(fault))
+}
+
+fn refused(fault: impl std::fmt::Debug + std::fmt::Display + 'static) -> actix_web::Error {
+    let response = error(StatusCode::UNPROCESSABLE_ENTITY, "invalid", None);
+    InternalError::from_response(fault, response).into()
+}
+
+/// The answer to a call. An amount that is none makes no input.
+async fn ask(
+    simulator: &Simulator,
+    request: &HttpRequest,
+    reference: ReferenceName,
+    input: Result<Input, NotAnAmount>,
+) -> HttpResponse {
+    match input {
+        Ok(input) => simulator.ask(reference.clone(), input).await.into_response(request, &reference),
+        Err(NotAnAmount) => error(StatusCode::UNPROCESSABLE_ENTITY, "invalid", Some(&reference)),
+    }
+}

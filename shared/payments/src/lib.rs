@@ -1,0 +1,27 @@
+//! The provider port, its adapters, the names of references, one conformance suite.
+//!
+//! A call to a provider crosses a network that loses requests and answers, so every call can end in
+//! three ways: the provider said yes or no, which is definite; nothing was sent, which is definite
+//! too; or nobody knows. The port keeps the three apart in its types, because money is decided by
+//! the difference: on a definite no another card may be tried, on an unknown one only
+//! [`look_up`](PaymentProvider::look_up) by our own reference may tell.
+
+pub mod conformance;
+mod deadline;
+mod minor_units;
+mod outcome;
+mod port;
+mod reference;
+mod simulator;
+
+pub use self::{
+    deadline::Deadline,
+    minor_units::{MinorUnits, NotCharged},
+    outcome::{
+        Authorization, BoxError, Capture, DeclineReason, Doubt, LookUp, NotSent, Refund, Refusal, Standing,
+        Void,
+    },
+    port::PaymentProvider,
+    reference::{Reference, RefundTry},
+    simulator::{BadProviderUrl, SimulatorProvider},
+};

@@ -1,0 +1,105 @@
+//! The port's promises, kept by the simulator's adapter against the real simulator.
+
+use std::{
+    future::{Ready, ready},
+    net::TcpListener,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use keyrack_domain::{
+    ids::{AttemptId, HotelId},
+    method_token::MethodToken,
+};
+use keyrack_payment_simulator::{Kind, ReferenceName, Released, Running, Settings, State, run};
+use keyrack_payments::{
+    Authorization, Deadline, Doubt, LookUp, NotSent, PaymentProvider, Reference, SimulatorProvider,
+    conformance::{ProviderControl, Wish},
+};
+use tokio::runtime::Handle;
+use uuid::Uuid;
+
+struct Steering(Running);
+
+fn name(reference: Reference) -> ReferenceName {
+    reference.to_string().try_into().expect("a reference")
+}
+
+fn start() -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    // Nothing slow ends by itself: the checks release it.
+    let settings = Settings { slow_capture: Duration::from_secs(3600), ..Settings::default() };
+    run(listener, settings, &Handle::current()).expect("starts")
+}
+
+fn world() -> Ready<(SimulatorProvider, Steering)> {
+    let running = start();
+    let provider = SimulatorProvider::new(&running.base_url()).expect("an address");
+    ready((provider, Steering(running)))
+}
+
+#[async_trait]
+impl ProviderControl for Steering {
+    fn fresh_attempt(&self) -> AttemptId {
+        AttemptId::new(HotelId(204), Uuid::now_v7())
+    }
+
+    fn method(&self, wish: Wish) -> MethodToken {
+        let token = match wish {
+            Wish::Accept => "pm_ok",
+            Wish::Decline => "pm_declined",
+            Wish::Silence => "pm_timeout",
+            Wish::LoseResponse => "pm_lost_response",
+            Wish::Slow => "pm_slow",
+            Wish::FailCapture => "pm_capture_fails",
+            Wish::Unissued => "pm_of_somebody_else",
+        };
+        token.parse().expect("a token")
+    }
+
+    async fn until_waiting(&self, reference: Reference, calls: u32) {
+        let charge = self.0.simulator().wait_for(&name(reference), State::Waiting, calls).await;
+        assert!(charge.is_some_and(|charge| charge.calls >= calls), "{reference} was not asked for");
+    }
+
+    async fn release(&self, reference: Reference) {
+        let released = self.0.simulator().release(&name(reference)).await;
+        assert!(matches!(released, Released::Now(_)), "{released:?}");
+    }
+
+    async fn calls(&self, reference: Reference) -> u32 {
+        self.0.simulator().charge(&name(reference)).map_or(0, |charge| charge.calls)
+    }
+
+    async fn captures(&self, attempt: AttemptId) -> usize {
+        let charges = self.0.simulator().charges(&format!("{attempt}-"), None, 100);
+        let taken = |kind, state| kind == Kind::Capture && state == State::Captured;
+        charges.iter().filter(|charge| taken(charge.kind, charge.state)).count()
+    }
+}
+
+keyrack_payments::provider_conformance!(world);
+
+#[tokio::test]
+async fn a_provider_that_is_not_there_was_not_asked() {
+    let running = start();
+    let provider = SimulatorProvider::new(&running.base_url()).expect("an address");
+    running.stop().await;
+    let attempt = AttemptId::new(HotelId(204), Uuid::from_u128(7));
+    let deadline = Deadline::after(Duration::from_secs(10));
+    let (amount, method) = crate::hostile_answers::price_and_method();
+    let answer = provider.authorize(attempt, amount, &method, deadline).await;
+    assert!(matches!(answer, Authorization::NotSent(NotSent::NotReachable(_))), "{answer:?}");
+    let answer = provider.look_up(Reference::Authorization(attempt), deadline).await;
+    assert!(matches!(answer, LookUp::Unknown(Doubt::NotAsked(_))), "{answer:?}");
+}
+
+#[test]
+fn an_address_is_plain_http_with_a_host() {
+    for url in
+        ["", "127.0.0.1:80", "https://example.com", "ftp://example.com", "http://h/?a=b", "http://h/#f"]
+    {
+        assert!(SimulatorProvider::new(url).is_err(), "{url}");
+    }
+    assert!(SimulatorProvider::new("http://127.0.0.1:8081/provider/").is_ok());
+}
