@@ -1,0 +1,98 @@
+//! Every kind of counter change as one type, so that one batch can mix them.
+
+use keyrack_db::DbError;
+use keyrack_ledger::{Decision, Facts, Found, KeyClaim, Needs, Operation};
+
+use crate::{
+    confirm::{ConfirmAnswer, ConfirmOp},
+    edit_inventory::operation::{EditAnswer, EditInventoryOp},
+    expire::{ExpireAnswer, ExpireOp},
+    fail_attempt::{FailAnswer, FailAttemptOp},
+    give_up_booking::{GiveUpAnswer, GiveUpBookingOp},
+    place_hold::operation::{HoldAnswer, PlaceHoldOp},
+    release::operation::{ReleaseAnswer, ReleaseOp},
+    start_attempt::operation::{AttemptAnswer, StartAttemptOp},
+};
+
+macro_rules! changes {
+    ($($kind:ident($operation:ty) -> $answer:ty),* $(,)?) => {
+        #[derive(Clone, Debug)]
+        pub enum Change {
+            $($kind($operation)),*
+        }
+
+        #[derive(Clone, Debug)]
+        pub enum ChangeAnswer {
+            $($kind($answer)),*
+        }
+
+        $(impl From<$operation> for Change {
+            fn from(operation: $operation) -> Self {
+                Self::$kind(operation)
+            }
+        })*
+
+        impl Operation for Change {
+            type Answer = ChangeAnswer;
+
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(operation) => operation.name()),*
+                }
+            }
+
+            fn key(&self) -> Option<&KeyClaim> {
+                match self {
+                    $(Self::$kind(operation) => operation.key()),*
+                }
+            }
+
+            fn yields(&self) -> bool {
+                match self {
+                    $(Self::$kind(operation) => operation.yields()),*
+                }
+            }
+
+            fn runs_alone(&self) -> bool {
+                match self {
+                    $(Self::$kind(operation) => operation.runs_alone()),*
+                }
+            }
+
+            fn needs(&self, facts: &Facts) -> Needs {
+                match self {
+                    $(Self::$kind(operation) => operation.needs(facts)),*
+                }
+            }
+
+            fn unseen(&self, facts: &Facts) -> Option<ChangeAnswer> {
+                match self {
+                    $(Self::$kind(operation) => operation.unseen(facts).map(ChangeAnswer::$kind)),*
+                }
+            }
+
+            fn decide(&self, facts: &Facts) -> Decision<ChangeAnswer> {
+                match self {
+                    $(Self::$kind(operation) => operation.decide(facts).map(ChangeAnswer::$kind)),*
+                }
+            }
+
+            fn replay(&self, found: &Found) -> Result<ChangeAnswer, DbError> {
+                match self {
+                    $(Self::$kind(operation) => operation.replay(found).map(ChangeAnswer::$kind)),*
+                }
+            }
+        }
+    };
+}
+
+changes! {
+    PlaceHold(PlaceHoldOp) -> HoldAnswer,
+    Release(ReleaseOp) -> ReleaseAnswer,
+    StartAttempt(StartAttemptOp) -> AttemptAnswer,
+    Confirm(ConfirmOp) -> ConfirmAnswer,
+    FailAttempt(FailAttemptOp) -> FailAnswer,
+    GiveUpBooking(GiveUpBookingOp) -> GiveUpAnswer,
+    Expire(ExpireOp) -> ExpireAnswer,
+    EditInventory(EditInventoryOp) -> EditAnswer,
+}

@@ -1,0 +1,176 @@
+//! T3: the attempt is paid, the hold becomes a reservation. One transaction, whoever drives it:
+//! the request, or reconciliation. A guard that matches nothing changes nothing.
+
+use keyrack_domain::{
+    actor::Actor,
+    attempt::AttemptState,
+    event::{Event, ReservationConfirmed},
+    hold::HoldState,
+    ids::{AttemptId, ReservationId},
+    money::Money,
+    reservation::ReservationState,
+};
+use keyrack_ledger::{
+    AttemptMove, AttemptRow, Changes, Decision, Facts, Found, HoldFacts, KeyClaim, Movement, MovementKind,
+    Needs, NightDelta, Operation, ReservationRow, Write,
+};
+use keyrack_payments::Reference;
+use keyrack_store::{audit::NewAudit, outbox::NewEvent};
+
+use crate::{availability, release::operation::needs_of_hold};
+
+#[derive(Clone, Debug)]
+pub struct ConfirmOp {
+    pub attempt: AttemptId,
+    /// PENDING_PAYMENT for the request, RECONCILING for the resolver: the two can never both complete it.
+    pub guard: AttemptState,
+    /// What the provider says it took.
+    pub captured: Money,
+    /// The id that the reservation gets.
+    pub reservation: ReservationId,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConfirmAnswer {
+    Confirmed,
+    /// The attempt is no longer in the guard's state: whoever moved it has answered.
+    Stale(Option<AttemptState>),
+    /// Paid, and the hold is gone, does not fit the counters, or another amount was taken. The attempt is
+    /// RECONCILING, and what was captured is recorded.
+    Unplaced,
+}
+
+impl Operation for ConfirmOp {
+    type Answer = ConfirmAnswer;
+
+    fn name(&self) -> &'static str {
+        "confirm"
+    }
+
+    fn key(&self) -> Option<&KeyClaim> {
+        None
+    }
+
+    fn needs(&self, facts: &Facts) -> Needs {
+        needs_of_attempt(self.attempt, facts)
+    }
+
+    fn decide(&self, facts: &Facts) -> Decision<ConfirmAnswer> {
+        let attempt = facts.attempts.get(&self.attempt);
+        let Some(attempt) = attempt.filter(|row| row.state == self.guard) else {
+            return Decision::refuse(ConfirmAnswer::Stale(attempt.map(|row| row.state)));
+        };
+        let hold = facts.holds.get(&attempt.hold).filter(|hold| {
+            hold.row.state == HoldState::Active
+                && self.captured == attempt.amount
+                && availability::drift(facts, self.attempt.hotel(), &hold.units).is_none()
+        });
+        match hold {
+            Some(hold) => self.confirm(facts, attempt, hold),
+            None => self.leave_to_the_resolver(attempt),
+        }
+    }
+
+    fn replay(&self, _found: &Found) -> Result<ConfirmAnswer, keyrack_db::DbError> {
+        Ok(ConfirmAnswer::Stale(None))
+    }
+}
+
+/// An attempt, its hold and quote, and the nights of its units.
+pub(crate) fn needs_of_attempt(id: AttemptId, facts: &Facts) -> Needs {
+    let mut needs = Needs::default();
+    if let Some(attempt) = facts.attempts.get(&id) {
+        needs = needs_of_hold(attempt.hold, facts);
+        needs.quotes.extend(facts.holds.get(&attempt.hold).map(|hold| hold.row.quote));
+    }
+    needs.attempts.insert(id);
+    needs
+}
+
+/// The first time that a capture becomes known it enters the history.
+pub(crate) fn capture_became_known(attempt: &AttemptRow, captured: Money) -> Option<Write> {
+    (attempt.captured.is_zero() && !captured.is_zero()).then(|| {
+        Write::Record(Movement {
+            attempt: attempt.id,
+            kind: MovementKind::Captured,
+            amount: captured,
+            reference: Reference::Capture(attempt.id).to_string(),
+        })
+    })
+}
+
+impl ConfirmOp {
+    fn confirm(&self, facts: &Facts, attempt: &AttemptRow, hold: &HoldFacts) -> Decision<ConfirmAnswer> {
+        let Some(quote) = facts.quotes.get(&hold.row.quote) else {
+            // The foreign key keeps a hold's quote; without it nothing may be sold.
+            return self.leave_to_the_resolver(attempt);
+        };
+        let reservation = ReservationRow {
+            id: self.reservation,
+            principal: attempt.principal,
+            hold: hold.row.id,
+            attempt: attempt.id,
+            state: ReservationState::Confirmed,
+            version: 1,
+            stay: hold.row.stay,
+            total: hold.row.total,
+            guest: attempt.guest.clone(),
+            document: quote.document.clone(),
+            created_at: facts.now,
+        };
+        let mut changes = Changes::default();
+        changes.move_units(hold.row.id, &hold.units, NightDelta { held: -1, confirmed: 1, sellable: 0 });
+        changes.writes.push(Write::CloseHold(hold.row.id, HoldState::Consumed));
+        changes.writes.push(self.shift(attempt, AttemptState::Confirmed));
+        changes.writes.extend(capture_became_known(attempt, self.captured));
+        self.tell(facts, &reservation, hold, &mut changes);
+        changes.writes.push(Write::MakeReservation(Box::new(reservation), hold.units.clone()));
+        Decision::Commit(changes, ConfirmAnswer::Confirmed)
+    }
+
+    fn tell(&self, facts: &Facts, row: &ReservationRow, hold: &HoldFacts, changes: &mut Changes) {
+        let hotel = self.attempt.hotel();
+        let event = Event::ReservationConfirmed(ReservationConfirmed {
+            reservation_id: row.id,
+            hold_id: row.hold,
+            attempt_id: row.attempt,
+            principal_id: row.principal,
+            stay: row.stay,
+            total: row.total,
+            nights: availability::after(facts, changes, hotel, &hold.units),
+        });
+        changes.events.push(NewEvent { hotel, event });
+        changes.audit.push(NewAudit {
+            hotel,
+            actor: Actor::Worker,
+            action: "reservation.confirmed",
+            subject: row.id.to_string(),
+            before: None,
+            after: Some(
+                serde_json::json!({ "hold": row.hold, "attempt": row.attempt, "captured": self.captured }),
+            ),
+        });
+    }
+
+    /// Money was taken and there is no hold to spend. The request hands over; the resolver goes on itself.
+    fn leave_to_the_resolver(&self, attempt: &AttemptRow) -> Decision<ConfirmAnswer> {
+        if self.guard != AttemptState::PendingPayment {
+            return Decision::refuse(ConfirmAnswer::Unplaced);
+        }
+        let mut changes = Changes::default();
+        changes.writes.push(self.shift(attempt, AttemptState::Reconciling));
+        changes.writes.extend(capture_became_known(attempt, self.captured));
+        Decision::Commit(changes, ConfirmAnswer::Unplaced)
+    }
+
+    fn shift(&self, attempt: &AttemptRow, to: AttemptState) -> Write {
+        Write::ShiftAttempt(AttemptMove {
+            id: attempt.id,
+            from: self.guard,
+            to,
+            failure: None,
+            captured: self.captured,
+            refund_committed: attempt.refund_committed,
+        })
+    }
+}

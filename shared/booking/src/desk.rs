@@ -1,0 +1,118 @@
+//! What every use case needs: where hotels live, the ledgers of their shards, the provider, the settings.
+
+use std::{collections::BTreeMap, future::Future, sync::Arc, time::Duration};
+
+use keyrack_db::Shards;
+use keyrack_domain::{
+    horizon::Horizon,
+    hotel::HotelRef,
+    ids::{HotelId, ShardId},
+};
+use keyrack_ledger::{Ledger, Settings as LedgerSettings};
+use keyrack_payments::PaymentProvider;
+use tokio::{runtime::Handle, task::JoinHandle};
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    Fault,
+    hotel_directory::{HotelDirectory, NoHotel},
+    measured_provider::MeasuredProvider,
+};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub ledger: LedgerSettings,
+    /// ACTIVE holds that one principal may have at a hotel.
+    pub hold_cap: u32,
+    /// How long one payment call may take, in real time.
+    pub provider_deadline: Duration,
+    /// How long the release of a hold waits for a payment in flight.
+    pub auth_timeout: Duration,
+    pub horizon: Horizon,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            ledger: LedgerSettings::default(),
+            hold_cap: 5,
+            provider_deadline: Duration::from_secs(10),
+            auth_timeout: Duration::from_secs(120),
+            horizon: Horizon::default(),
+        }
+    }
+}
+
+/// Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    hotels: HotelDirectory,
+    ledgers: Arc<BTreeMap<ShardId, Ledger>>,
+    provider: Arc<dyn PaymentProvider>,
+    settings: Settings,
+    runtime: Handle,
+    work: TaskTracker,
+}
+
+impl Desk {
+    /// `runtime` outlives the HTTP server: on it runs what may not end with a request. Whoever stops the
+    /// process waits for `work` to be done.
+    pub fn new(
+        shards: Shards,
+        provider: Arc<dyn PaymentProvider>,
+        settings: Settings,
+        runtime: Handle,
+        work: TaskTracker,
+    ) -> Self {
+        let ledgers = shards.all().map(|(id, database)| (id, Ledger::new(database.clone(), settings.ledger)));
+        Self {
+            ledgers: Arc::new(ledgers.collect()),
+            hotels: HotelDirectory::new(shards),
+            provider: Arc::new(MeasuredProvider(provider)),
+            settings,
+            runtime,
+            work,
+        }
+    }
+
+    pub const fn hotels(&self) -> &HotelDirectory {
+        &self.hotels
+    }
+
+    pub const fn shards(&self) -> &Shards {
+        self.hotels.shards()
+    }
+
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub fn ledgers(&self) -> impl Iterator<Item = (ShardId, &Ledger)> {
+        self.ledgers.iter().map(|(id, ledger)| (*id, ledger))
+    }
+
+    pub(crate) fn provider(&self) -> &dyn PaymentProvider {
+        self.provider.as_ref()
+    }
+
+    pub(crate) fn ledger(&self, hotel: &HotelRef) -> Result<&Ledger, Fault> {
+        self.ledgers.get(&hotel.shard).ok_or_else(|| Fault::internal(keyrack_db::NoSuchShard(hotel.shard)))
+    }
+
+    /// The hotel that an id names; `None` for an id of no hotel of ours.
+    pub(crate) async fn hotel_of(&self, id: HotelId) -> Result<Option<Arc<HotelRef>>, Fault> {
+        match self.hotels.by_id(id).await {
+            Ok(hotel) => Ok(Some(hotel)),
+            Err(NoHotel::NotFound) => Ok(None),
+            Err(NoHotel::Fault(fault)) => Err(fault),
+        }
+    }
+
+    /// Starts work that goes on when its caller goes away.
+    pub(crate) fn go_on<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.work.spawn_on(work, &self.runtime)
+    }
+}

@@ -1,0 +1,84 @@
+//! An attempt that took nothing: declined, or never arrived. It ends; the hold is as it was.
+
+use keyrack_domain::{
+    actor::Actor,
+    attempt::AttemptState,
+    event::{AttemptFailed, Event},
+    hold::HoldState,
+    ids::AttemptId,
+};
+use keyrack_ledger::{AttemptMove, Changes, Decision, Facts, Found, KeyClaim, Needs, Operation, Write};
+use keyrack_store::{audit::NewAudit, outbox::NewEvent};
+
+#[derive(Clone, Debug)]
+pub struct FailAttemptOp {
+    pub attempt: AttemptId,
+    pub guard: AttemptState,
+    /// Stable word, told to the guest.
+    pub failure: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FailAnswer {
+    Failed,
+    Stale(Option<AttemptState>),
+}
+
+impl Operation for FailAttemptOp {
+    type Answer = FailAnswer;
+
+    fn name(&self) -> &'static str {
+        "fail_attempt"
+    }
+
+    fn key(&self) -> Option<&KeyClaim> {
+        None
+    }
+
+    fn needs(&self, facts: &Facts) -> Needs {
+        let mut needs = Needs::default();
+        needs.attempts.insert(self.attempt);
+        needs.holds.extend(facts.attempts.get(&self.attempt).map(|attempt| attempt.hold));
+        needs
+    }
+
+    fn decide(&self, facts: &Facts) -> Decision<FailAnswer> {
+        let attempt = facts.attempts.get(&self.attempt);
+        let Some(attempt) = attempt.filter(|row| row.state == self.guard && row.captured.is_zero()) else {
+            return Decision::refuse(FailAnswer::Stale(attempt.map(|row| row.state)));
+        };
+        let hotel = self.attempt.hotel();
+        let mut changes = Changes::default();
+        if facts.holds.get(&attempt.hold).is_some_and(|hold| hold.row.state == HoldState::Active) {
+            // The release no longer waits for this attempt.
+            changes.writes.push(Write::DeferHold(attempt.hold, None));
+        }
+        changes.writes.push(Write::ShiftAttempt(AttemptMove {
+            id: attempt.id,
+            from: self.guard,
+            to: AttemptState::Failed,
+            failure: Some(self.failure.clone()),
+            captured: attempt.captured,
+            refund_committed: attempt.refund_committed,
+        }));
+        let event = Event::AttemptFailed(AttemptFailed {
+            attempt_id: attempt.id,
+            hold_id: attempt.hold,
+            failure: self.failure.clone(),
+        });
+        changes.events.push(NewEvent { hotel, event });
+        changes.audit.push(NewAudit {
+            hotel,
+            actor: Actor::Worker,
+            action: "attempt.failed",
+            subject: attempt.id.to_string(),
+            before: Some(serde_json::json!({ "state": self.guard })),
+            after: Some(serde_json::json!({ "failure": self.failure })),
+        });
+        Decision::Commit(changes, FailAnswer::Failed)
+    }
+
+    fn replay(&self, _found: &Found) -> Result<FailAnswer, keyrack_db::DbError> {
+        Ok(FailAnswer::Stale(None))
+    }
+}

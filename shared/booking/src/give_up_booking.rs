@@ -1,0 +1,135 @@
+//! Paid, but no room: the attempt becomes PAYMENT_CAPTURED_BOOKING_FAILED and its refund is requested,
+//! in one transaction. The conditional UPDATE of the counters is never skipped to honour a payment.
+
+use keyrack_domain::{
+    actor::Actor,
+    attempt::AttemptState,
+    event::{Event, RefundChanged},
+    hold::HoldState,
+    ids::{AttemptId, RefundId},
+    money::Money,
+    refund::RefundState,
+};
+use keyrack_ledger::{
+    AttemptMove, AttemptRow, Changes, Decision, Facts, Found, KeyClaim, Movement, MovementKind, Needs,
+    Operation, RefundRow, Write,
+};
+use keyrack_payments::{Reference, RefundTry};
+use keyrack_store::{audit::NewAudit, outbox::NewEvent};
+
+use crate::confirm::capture_became_known;
+
+/// Why an attempt failed that took money.
+pub const NO_ROOM: &str = "no_room";
+
+#[derive(Clone, Debug)]
+pub struct GiveUpBookingOp {
+    pub attempt: AttemptId,
+    /// RECONCILING
+    pub guard: AttemptState,
+    pub captured: Money,
+    pub refund: RefundId,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GiveUpAnswer {
+    RefundRequested,
+    /// The hold can be spent after all; confirm instead.
+    HoldAlive,
+    Stale(Option<AttemptState>),
+}
+
+impl Operation for GiveUpBookingOp {
+    type Answer = GiveUpAnswer;
+
+    fn name(&self) -> &'static str {
+        "give_up_booking"
+    }
+
+    fn key(&self) -> Option<&KeyClaim> {
+        None
+    }
+
+    fn needs(&self, facts: &Facts) -> Needs {
+        let mut needs = Needs::default();
+        needs.attempts.insert(self.attempt);
+        needs.holds.extend(facts.attempts.get(&self.attempt).map(|attempt| attempt.hold));
+        needs
+    }
+
+    fn decide(&self, facts: &Facts) -> Decision<GiveUpAnswer> {
+        let attempt = facts.attempts.get(&self.attempt);
+        let Some(attempt) = attempt.filter(|row| row.state == self.guard) else {
+            return Decision::refuse(GiveUpAnswer::Stale(attempt.map(|row| row.state)));
+        };
+        let hold = facts.holds.get(&attempt.hold);
+        let alive = hold.is_some_and(|hold| hold.row.state == HoldState::Active && !hold.row.drifted);
+        if alive && self.captured == attempt.amount {
+            return Decision::refuse(GiveUpAnswer::HoldAlive);
+        }
+        Decision::Commit(self.changes(attempt, facts), GiveUpAnswer::RefundRequested)
+    }
+
+    fn replay(&self, _found: &Found) -> Result<GiveUpAnswer, keyrack_db::DbError> {
+        Ok(GiveUpAnswer::Stale(None))
+    }
+}
+
+impl GiveUpBookingOp {
+    fn changes(&self, attempt: &AttemptRow, facts: &Facts) -> Changes {
+        let hotel = self.attempt.hotel();
+        let refund = RefundRow {
+            id: self.refund,
+            attempt: attempt.id,
+            number: 1,
+            try_number: 1,
+            state: RefundState::Requested,
+            amount: self.captured,
+            reason: NO_ROOM.to_owned(),
+            requested_at: facts.now,
+        };
+        let mut changes = Changes::default();
+        changes.writes.push(Write::ShiftAttempt(AttemptMove {
+            id: attempt.id,
+            from: self.guard,
+            to: AttemptState::PaymentCapturedBookingFailed,
+            failure: Some(NO_ROOM.to_owned()),
+            captured: self.captured,
+            refund_committed: self.captured,
+        }));
+        changes.writes.extend(capture_became_known(attempt, self.captured));
+        changes.writes.push(Write::Record(Movement {
+            attempt: attempt.id,
+            kind: MovementKind::RefundRequested,
+            amount: self.captured,
+            reference: Reference::from(RefundTry { attempt: attempt.id, number: 1, try_number: 1 })
+                .to_string(),
+        }));
+        let event = Event::RefundRequested(RefundChanged {
+            refund_id: refund.id,
+            attempt_id: attempt.id,
+            amount: refund.amount,
+            reason: refund.reason.clone(),
+        });
+        changes.writes.push(Write::RequestRefund(refund));
+        changes.events.push(NewEvent { hotel, event });
+        changes.audit.push(NewAudit {
+            hotel,
+            actor: Actor::Worker,
+            action: "booking.given_up",
+            subject: attempt.id.to_string(),
+            before: Some(serde_json::json!({ "state": self.guard })),
+            after: Some(serde_json::json!({ "refund": self.refund, "amount": self.captured })),
+        });
+        changes
+    }
+}
+
+/// The name of a refund's present try; `None` for numbers that the schema does not allow.
+pub(crate) fn reference_of(refund: &RefundRow) -> Option<RefundTry> {
+    Some(RefundTry {
+        attempt: refund.attempt,
+        number: refund.number.try_into().ok()?,
+        try_number: refund.try_number.try_into().ok()?,
+    })
+}

@@ -1,0 +1,101 @@
+//! Between T2 and T3: asking the provider, with no transaction open.
+
+use keyrack_domain::{
+    attempt::AttemptState,
+    hotel::HotelRef,
+    ids::{AttemptId, ReservationId},
+    money::Money,
+};
+use keyrack_ledger::AttemptRow;
+use keyrack_payments::{Authorization, Capture, Deadline, Refusal};
+use keyrack_telemetry::names;
+
+use crate::{Desk, Fault, confirm::ConfirmOp, entropy, fail_attempt::FailAttemptOp};
+
+/// What the provider's answers come to.
+#[derive(Debug)]
+enum Paid {
+    Captured,
+    /// Nothing was taken, and this attempt will take nothing.
+    Nothing {
+        why: String,
+    },
+    /// Nobody knows. The attempt stays PENDING_PAYMENT, and the sweep asks by reference.
+    Unknown,
+}
+
+impl Paid {
+    const fn label(&self) -> &'static str {
+        match self {
+            Self::Captured => "captured",
+            Self::Nothing { .. } => "nothing",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Asks the provider to pay for an attempt that is PENDING_PAYMENT, and settles what is definite.
+pub(crate) async fn pay(desk: &Desk, hotel: &HotelRef, attempt: &AttemptRow) -> Result<(), Fault> {
+    let points = desk.ledger(hotel)?.database().points().clone();
+    points.reach("pay", "before_provider").await;
+    let paid = ask(desk, attempt).await;
+    points.reach("pay", "after_provider").await;
+    metrics::counter!(names::ATTEMPTS, "outcome" => paid.label()).increment(1);
+    match paid {
+        Paid::Captured => confirm(desk, hotel, attempt.id, attempt.amount).await,
+        Paid::Nothing { why } => fail(desk, hotel, attempt.id, why).await,
+        Paid::Unknown => {
+            tracing::warn!(attempt = %attempt.id, "the provider's answer is unknown; the sweep will ask");
+            Ok(())
+        }
+    }
+}
+
+async fn ask(desk: &Desk, attempt: &AttemptRow) -> Paid {
+    let deadline = Deadline::after(desk.settings().provider_deadline);
+    let authorized = desk.provider().authorize(attempt.id, attempt.amount, &attempt.method, deadline).await;
+    tracing::debug!(attempt = %attempt.id, ?authorized, "authorize");
+    match authorized {
+        Authorization::Authorized => capture(desk, attempt, deadline).await,
+        Authorization::Declined(reason) => Paid::Nothing { why: reason.to_string() },
+        Authorization::Refused(Refusal::ReferenceTaken) | Authorization::Unknown(_) => Paid::Unknown,
+        Authorization::Refused(Refusal::UnknownMethod) => Paid::Nothing { why: "unknown_method".to_owned() },
+        Authorization::Refused(_) => Paid::Nothing { why: "refused".to_owned() },
+        Authorization::NotSent(_) => Paid::Nothing { why: "provider_unreachable".to_owned() },
+    }
+}
+
+async fn capture(desk: &Desk, attempt: &AttemptRow, deadline: Deadline) -> Paid {
+    let captured = desk.provider().capture(attempt.id, attempt.amount, deadline).await;
+    tracing::debug!(attempt = %attempt.id, ?captured, "capture");
+    match captured {
+        Capture::Captured => Paid::Captured,
+        Capture::Declined(reason) => {
+            // What was set aside must not wait for the guest's bank to let it go. An unknown answer
+            // takes no money either: an authorization that nobody captures ends by itself.
+            let voided = desk.provider().void(attempt.id, deadline).await;
+            tracing::debug!(attempt = %attempt.id, ?voided, "void after a declined capture");
+            Paid::Nothing { why: reason.to_string() }
+        }
+        Capture::Refused(_) | Capture::NotSent(_) | Capture::Unknown(_) => Paid::Unknown,
+    }
+}
+
+async fn confirm(desk: &Desk, hotel: &HotelRef, attempt: AttemptId, captured: Money) -> Result<(), Fault> {
+    let operation = ConfirmOp {
+        attempt,
+        guard: AttemptState::PendingPayment,
+        captured,
+        reservation: ReservationId::new(hotel.id, entropy::id()),
+    };
+    let outcome = desk.ledger(hotel)?.run(operation).await?;
+    tracing::info!(%attempt, ?outcome, "captured");
+    Ok(())
+}
+
+async fn fail(desk: &Desk, hotel: &HotelRef, attempt: AttemptId, failure: String) -> Result<(), Fault> {
+    let operation = FailAttemptOp { attempt, guard: AttemptState::PendingPayment, failure };
+    let outcome = desk.ledger(hotel)?.run(operation).await?;
+    tracing::info!(%attempt, ?outcome, "nothing was taken");
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! The sweep: payments of which nobody knows how they ended. The provider is asked by our own reference,
+//! and each ends as a reservation, as nothing, or as a refund. Every step is guarded by the attempt's
+//! state, so that a second resolver, or this one after a crash, can do nothing twice.
+
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use keyrack_db::DbError;
+use keyrack_domain::{
+    attempt::AttemptState,
+    clock::Moment,
+    hold::HoldState,
+    ids::{AttemptId, RefundId, ReservationId},
+    money::Money,
+};
+use keyrack_ledger::{AttemptRow, Ledger, Outcome};
+use keyrack_payments::{Capture, Deadline, LookUp, Reference, Standing, Void};
+use keyrack_store::{attempts, clock, holds};
+
+use crate::{
+    Desk, Fault,
+    confirm::{ConfirmAnswer, ConfirmOp},
+    entropy,
+    fail_attempt::FailAttemptOp,
+    give_up_booking::{GiveUpAnswer, GiveUpBookingOp},
+};
+
+/// A resolver owns a case for so long; after it, the next run may take it.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// A request that was never answered may still be travelling; after this it has arrived or is lost.
+const TRAVEL: Duration = Duration::from_secs(60);
+
+/// Cases of one run, and how many of them are asked about at once.
+pub const MAX_CASES: u16 = 100;
+const AT_ONCE: usize = 8;
+
+/// What one run did on one shard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Swept {
+    pub taken: usize,
+    pub ended: usize,
+}
+
+impl Swept {
+    /// More may be due.
+    pub fn is_full(self) -> bool {
+        self.taken >= usize::from(MAX_CASES)
+    }
+}
+
+/// One bounded run over one shard. Several at once are normal.
+pub async fn run_once(desk: &Desk, ledger: &Ledger) -> Result<Swept, Fault> {
+    let lease = entropy::id();
+    let taken: Vec<AttemptId> = ledger
+        .database()
+        .transaction("lease_unknown_attempts", move |connection| {
+            Box::pin(async move {
+                let now = clock::now(connection).await?;
+                attempts::lease_unknown(connection, lease, now, now.plus(LEASE), i64::from(MAX_CASES)).await
+            })
+        })
+        .await
+        .map_err(|error: DbError| Fault::from(error))?;
+    let cases = taken.len();
+    let ended = stream::iter(taken)
+        .map(|attempt| async move {
+            resolve(desk, ledger, attempt).await.unwrap_or_else(|fault| {
+                tracing::warn!(%attempt, error = %fault, "a case could not be resolved; the next run tries again");
+                false
+            })
+        })
+        .buffer_unordered(AT_ONCE)
+        .fold(0, |ended, done| std::future::ready(ended + usize::from(done)))
+        .await;
+    Ok(Swept { taken: cases, ended })
+}
+
+/// How many cases are open.
+pub async fn open_cases(ledger: &Ledger) -> Result<i64, Fault> {
+    let mut connection = ledger.database().connection().await?;
+    Ok(attempts::open_count(&mut connection).await?)
+}
+
+/// True when the case has ended.
+async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fault> {
+    let (attempt, now, alive) = read(ledger, id).await?;
+    if attempt.state != AttemptState::Reconciling {
+        return Ok(true);
+    }
+    let standing = match desk.provider().look_up(Reference::Authorization(id), deadline(desk)).await {
+        LookUp::Stands(standing) => standing,
+        LookUp::Unknown(doubt) => {
+            tracing::warn!(attempt = %id, %doubt, "the provider could not be asked");
+            return Ok(false);
+        }
+    };
+    tracing::info!(attempt = %id, ?standing, hold_alive = alive, "reconciling");
+    match standing {
+        Standing::Captured { amount, .. } => place(ledger, &attempt, amount).await,
+        Standing::Authorized { .. } if alive => capture(desk, ledger, &attempt).await,
+        Standing::Authorized { .. } => void(desk, ledger, &attempt, "no_room").await,
+        Standing::Voided => fail(ledger, id, "voided").await,
+        Standing::Declined => fail(ledger, id, "declined").await,
+        Standing::Nothing if now.is_past(attempt.deadline_at.plus(TRAVEL)) => {
+            fail(ledger, id, "not_received").await
+        }
+        Standing::Nothing => void(desk, ledger, &attempt, "not_received").await,
+        Standing::Refunded { .. } => {
+            tracing::error!(attempt = %id, "the provider calls an authorization a refund; an operator must look");
+            Ok(false)
+        }
+    }
+}
+
+async fn read(ledger: &Ledger, id: AttemptId) -> Result<(AttemptRow, Moment, bool), Fault> {
+    let mut connection = ledger.database().connection().await?;
+    let attempt = attempts::read(&mut connection, [&id]).await?.pop();
+    let attempt = attempt.ok_or_else(|| Fault::internal(DbError::unreadable("leased attempt", &id)))?;
+    let hold = holds::read(&mut connection, [&attempt.hold]).await?.pop();
+    let now = clock::now(&mut connection).await?;
+    Ok((attempt, now, hold.is_some_and(|hold| hold.state == HoldState::Active)))
+}
+
+fn deadline(desk: &Desk) -> Deadline {
+    Deadline::after(desk.settings().provider_deadline)
+}
+
+/// Money was taken: a reservation while the hold lives, else the money goes back.
+async fn place(ledger: &Ledger, attempt: &AttemptRow, captured: Money) -> Result<bool, Fault> {
+    let confirm = ConfirmOp {
+        attempt: attempt.id,
+        guard: AttemptState::Reconciling,
+        captured,
+        reservation: ReservationId::new(attempt.id.hotel(), entropy::id()),
+    };
+    if !matches!(ledger.run(confirm).await?, Outcome::Answered(ConfirmAnswer::Unplaced)) {
+        return Ok(true);
+    }
+    let give_up = GiveUpBookingOp {
+        attempt: attempt.id,
+        guard: AttemptState::Reconciling,
+        captured,
+        refund: RefundId::new(attempt.id.hotel(), entropy::id()),
+    };
+    let answer = ledger.run(give_up).await?;
+    // A hold that lives and could not be confirmed does not fit the counters: it waits for the repair.
+    Ok(!matches!(answer, Outcome::Answered(GiveUpAnswer::HoldAlive)))
+}
+
+async fn capture(desk: &Desk, ledger: &Ledger, attempt: &AttemptRow) -> Result<bool, Fault> {
+    match desk.provider().capture(attempt.id, attempt.amount, deadline(desk)).await {
+        Capture::Captured => place(ledger, attempt, attempt.amount).await,
+        Capture::Declined(reason) => void(desk, ledger, attempt, reason.as_str()).await,
+        Capture::Refused(_) | Capture::NotSent(_) | Capture::Unknown(_) => Ok(false),
+    }
+}
+
+/// Cancels by reference, also what is still travelling: only then is it sure that nothing will be taken.
+async fn void(desk: &Desk, ledger: &Ledger, attempt: &AttemptRow, why: &str) -> Result<bool, Fault> {
+    match desk.provider().void(attempt.id, deadline(desk)).await {
+        Void::Voided => fail(ledger, attempt.id, why).await,
+        Void::Refused(_) | Void::NotSent(_) | Void::Unknown(_) => Ok(false),
+    }
+}
+
+async fn fail(ledger: &Ledger, attempt: AttemptId, why: &str) -> Result<bool, Fault> {
+    let operation = FailAttemptOp { attempt, guard: AttemptState::Reconciling, failure: why.to_owned() };
+    ledger.run(operation).await?;
+    Ok(true)
+}

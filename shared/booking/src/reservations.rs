@@ -1,0 +1,67 @@
+//! Reading reservations, from the authority.
+
+use keyrack_domain::{clock::Moment, ids::ReservationId, principal::Caller};
+
+use keyrack_store::{clock, reservations};
+
+use crate::{Desk, Fault, views::ReservationView};
+
+/// One page of a traveler's reservations, oldest first.
+#[derive(Clone, Debug)]
+pub struct Page {
+    pub items: Vec<ReservationView>,
+    /// Goes on after here.
+    pub next: Option<ReservationId>,
+    pub as_of: Moment,
+}
+
+/// The largest page.
+pub const MAX_PAGE: u16 = 100;
+
+/// Its guest's, or its hotel's staff's; anybody else's is not found.
+pub async fn find(desk: &Desk, caller: &Caller, id: ReservationId) -> Result<Option<ReservationView>, Fault> {
+    let Some(hotel) = desk.hotel_of(id.hotel()).await? else { return Ok(None) };
+    let mut connection = desk.hotels().database(&hotel)?.connection().await?;
+    let row = reservations::find(&mut connection, id).await?;
+    let own = row.filter(|row| row.principal == caller.principal || caller.runs(hotel.id));
+    Ok(own.map(|row| ReservationView::of(row, &hotel.code)))
+}
+
+/// The caller's own, over all hotels. Each shard is asked; with the projections this becomes one read.
+pub async fn list(
+    desk: &Desk,
+    caller: &Caller,
+    after: Option<ReservationId>,
+    limit: u16,
+) -> Result<Page, Fault> {
+    let limit = usize::from(limit.clamp(1, MAX_PAGE));
+    let mut rows = Vec::new();
+    let mut as_of = None;
+    for (_, database) in desk.shards().all() {
+        let mut connection = database.connection().await?;
+        let now = clock::now(&mut connection).await?;
+        as_of = Some(as_of.map_or(now, |earlier: Moment| earlier.min(now)));
+        // One more than the page: it tells whether there is a next one.
+        let more = i64::try_from(limit + 1).map_err(Fault::internal)?;
+        rows.extend(reservations::of_principal(&mut connection, caller.principal, after, more).await?);
+    }
+    rows.sort_by_key(|row| (row.id.uuid(), row.id.hotel()));
+    let next = (rows.len() > limit).then(|| rows[limit - 1].id);
+    rows.truncate(limit);
+    let mut items = Vec::with_capacity(rows.len());
+    for row in rows {
+        let hotel =
+            desk.hotel_of(row.id.hotel()).await?.ok_or_else(|| Fault::internal(NoDirectoryEntry(row.id)))?;
+        items.push(ReservationView::of(row, &hotel.code));
+    }
+    let as_of = as_of.ok_or_else(|| Fault::internal(NoShard))?;
+    Ok(Page { items, next, as_of })
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the directory does not know the hotel of {0}")]
+struct NoDirectoryEntry(ReservationId);
+
+#[derive(Debug, thiserror::Error)]
+#[error("no shard is configured")]
+struct NoShard;

@@ -1,0 +1,104 @@
+//! What a use case tells of a hold, an attempt and a reservation: facts, not documents.
+//! Stored under the call's key too, so that a replay tells exactly what the original told.
+
+use keyrack_domain::{
+    clock::Moment,
+    code::HotelCode,
+    guest::Guest,
+    hold::HoldState,
+    ids::{AttemptId, HoldId, QuoteId, RefundId, ReservationId},
+    money::Money,
+    quote::QuoteDocument,
+    refund::RefundState,
+    reservation::ReservationState,
+    stay::Stay,
+};
+use keyrack_ledger::{HoldRow, ReservationRow};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HoldView {
+    pub id: HoldId,
+    pub hotel: HotelCode,
+    pub quote: QuoteId,
+    pub state: HoldState,
+    pub stay: Stay,
+    pub total: Money,
+    pub created_at: Moment,
+    /// Valid while now <= expires_at; never changes.
+    pub expires_at: Moment,
+}
+
+impl HoldView {
+    pub(crate) fn of(row: &HoldRow, hotel: &HotelCode) -> Self {
+        Self {
+            id: row.id,
+            hotel: hotel.clone(),
+            quote: row.quote,
+            state: row.state,
+            stay: row.stay,
+            total: row.total,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+        }
+    }
+}
+
+/// How a booking stands. It lives on the attempt, so a repeat is told the present, not the past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookingView {
+    pub attempt: AttemptId,
+    pub hotel: HotelCode,
+    pub hold: HoldId,
+    pub amount: Money,
+    pub standing: Standing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// 202: the provider's answer is not known yet. It will be settled at the latest some seconds after `deadline`.
+    Pending { reconciling: bool, deadline: Moment },
+    /// 201
+    Confirmed(Box<ReservationView>),
+    /// 402 `PAYMENT_DECLINED`: nothing was taken; the hold is as it was. `reason` is a stable word.
+    Declined { reason: String },
+    /// 409 `BOOKING_FAILED`: paid, but no room; the money is on its way back.
+    NoRoom { refund: RefundView },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefundView {
+    pub id: RefundId,
+    pub state: RefundState,
+    pub amount: Money,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReservationView {
+    pub id: ReservationId,
+    pub hotel: HotelCode,
+    pub hold: HoldId,
+    pub attempt: AttemptId,
+    pub state: ReservationState,
+    /// The `ETag`.
+    pub version: i32,
+    pub document: QuoteDocument,
+    pub guest: Guest,
+    pub created_at: Moment,
+}
+
+impl ReservationView {
+    pub(crate) fn of(row: ReservationRow, hotel: &HotelCode) -> Self {
+        Self {
+            id: row.id,
+            hotel: hotel.clone(),
+            hold: row.hold,
+            attempt: row.attempt,
+            state: row.state,
+            version: row.version,
+            document: row.document,
+            guest: row.guest,
+            created_at: row.created_at,
+        }
+    }
+}

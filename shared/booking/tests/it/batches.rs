@@ -1,0 +1,365 @@
+//! Batches answer as their members would one by one, and a member that breaks harms nobody.
+
+use std::time::{Duration, Instant};
+
+use keyrack_booking::{
+    change::{Change, ChangeAnswer},
+    confirm::ConfirmOp,
+    expire::ExpireOp,
+    place_hold::operation::{HoldAnswer, PlaceHoldOp},
+    release::operation::{ReleaseAnswer, ReleaseOp},
+    start_attempt::operation::{AttemptAnswer, StartAttemptOp},
+};
+use keyrack_domain::{
+    actor::Actor,
+    attempt::AttemptState,
+    ids::{AttemptId, HoldId, QuoteId, ReservationId},
+    operation_key::{Endpoint, Fingerprint},
+    principal::Caller,
+};
+use keyrack_ledger::{KeyClaim, KeyHome, KeyScope, Ledger, LedgerError, Outcome, Settings};
+use uuid::Uuid;
+
+use crate::{
+    desk_world::{DeskWorld, payment},
+    world::{fresh_key, guest, key},
+};
+
+const OPEN: (&str, &str) = ("2026-11-14", "2026-11-16");
+const FULL: (&str, &str) = ("2026-12-01", "2026-12-02");
+const LAST_UNIT: (&str, &str) = ("2026-12-10", "2026-12-12");
+
+/// The members of a batch, by what they meet. Both worlds are set up alike and given the same list.
+#[derive(Clone, Copy, Debug)]
+enum Member {
+    Fits,
+    MeetsAFullNight,
+    Replays,
+    ReusesAKey,
+    HasAnExpiredQuote,
+    Confirms,
+    Releases,
+    WantsTheLastUnit,
+}
+
+const KINDS: [Member; 8] = [
+    Member::Fits,
+    Member::WantsTheLastUnit,
+    Member::Confirms,
+    Member::MeetsAFullNight,
+    Member::Replays,
+    Member::Releases,
+    Member::ReusesAKey,
+    Member::HasAnExpiredQuote,
+];
+
+#[tokio::test]
+async fn a_batch_answers_as_its_members_one_by_one() {
+    for size in [1, 2, 64, 128] {
+        let (together, singly) = (DeskWorld::new().await, DeskWorld::new().await);
+        let batch = set_up(&together, size).await;
+        let ones = set_up(&singly, size).await;
+        let answers: Vec<String> = together.ledger().run_batch(batch).await.into_iter().map(told).collect();
+        let mut expected = Vec::new();
+        for operation in ones {
+            expected.push(told(singly.ledger().run(operation).await));
+        }
+        assert_eq!(answers, expected, "{size} members");
+        for night in ["2026-11-14", "2026-11-15", "2026-12-01", "2026-12-10", "2026-12-11"] {
+            assert_eq!(together.counters(night).await, singly.counters(night).await, "{size}: {night}");
+        }
+        together.verify().await;
+        singly.verify().await;
+    }
+}
+
+async fn set_up(at: &DeskWorld, size: usize) -> Vec<Change> {
+    at.sellable(OPEN, 500).await;
+    at.sellable(FULL, 0).await;
+    at.sellable(LAST_UNIT, 1).await;
+    let expired = guest();
+    let expired = (at.quote(&expired, OPEN).await, expired);
+    at.advance(601).await;
+    let mut operations = Vec::new();
+    for member in KINDS.into_iter().cycle().take(size) {
+        operations.push(operation(at, member, &expired).await);
+    }
+    operations
+}
+
+async fn operation(at: &DeskWorld, member: Member, expired: &(QuoteId, Caller)) -> Change {
+    let caller = guest();
+    match member {
+        Member::Fits => hold(&caller, at.quote(&caller, OPEN).await, "K").into(),
+        Member::MeetsAFullNight => hold(&caller, at.quote(&caller, FULL).await, "K").into(),
+        Member::WantsTheLastUnit => hold(&caller, at.quote(&caller, LAST_UNIT).await, "K").into(),
+        Member::HasAnExpiredQuote => hold(&expired.1, expired.0, "K").into(),
+        Member::Replays => {
+            let first = hold(&caller, at.quote(&caller, OPEN).await, "K");
+            at.ledger().run(first.clone()).await.expect("the original");
+            let copy = KeyClaim { try_id: Uuid::now_v7(), ..first.claim.clone() };
+            PlaceHoldOp { claim: copy, hold: HoldId::new(first.hold.hotel(), Uuid::now_v7()), ..first }.into()
+        }
+        Member::ReusesAKey => {
+            let first = hold(&caller, at.quote(&caller, OPEN).await, "K");
+            at.ledger().run(first).await.expect("the original");
+            hold(&caller, at.quote(&caller, OPEN).await, "K").into()
+        }
+        Member::Releases => {
+            let held = at.hold(&caller, OPEN).await.id;
+            release(&caller, held, "R").into()
+        }
+        Member::Confirms => confirm(at, &caller).await.into(),
+    }
+}
+
+/// A key's claim whose input is told by its target alone.
+fn claim(
+    caller: &Caller,
+    endpoint: &'static str,
+    text: &str,
+    hotel: keyrack_domain::ids::HotelId,
+    target: Uuid,
+) -> KeyClaim {
+    let mut fingerprint = [0; 32];
+    fingerprint[..16].copy_from_slice(target.as_bytes());
+    KeyClaim {
+        scope: KeyScope { hotel, principal: caller.principal, endpoint: Endpoint(endpoint), key: key(text) },
+        fingerprint: Fingerprint(fingerprint),
+        try_id: Uuid::now_v7(),
+        home: KeyHome::Keys,
+    }
+}
+
+fn hotel_204(hotel: keyrack_domain::ids::HotelId) -> keyrack_domain::hotel::HotelRef {
+    keyrack_domain::hotel::HotelRef {
+        id: hotel,
+        shard: keyrack_domain::ids::ShardId(1),
+        code: "HTL-204".parse().expect("a code"),
+        zone: chrono_tz::Asia::Kolkata,
+        currency: "INR".parse().expect("a currency"),
+    }
+}
+
+fn hold(caller: &Caller, quote: QuoteId, text: &str) -> PlaceHoldOp {
+    PlaceHoldOp {
+        hotel: hotel_204(quote.hotel()),
+        claim: claim(caller, "POST /v1/holds", text, quote.hotel(), quote.uuid()),
+        actor: Actor::Caller(caller.clone()),
+        principal: caller.principal,
+        quote,
+        replaces: None,
+        hold: HoldId::new(quote.hotel(), Uuid::now_v7()),
+        cap: 5,
+    }
+}
+
+fn release(caller: &Caller, held: HoldId, text: &str) -> ReleaseOp {
+    ReleaseOp {
+        hotel: hotel_204(held.hotel()),
+        claim: claim(caller, "DELETE /v1/holds/{id}", text, held.hotel(), held.uuid()),
+        actor: Actor::Caller(caller.clone()),
+        principal: caller.principal,
+        hold: held,
+    }
+}
+
+/// Of an attempt that is PENDING_PAYMENT.
+async fn confirm(at: &DeskWorld, caller: &Caller) -> ConfirmOp {
+    let held = at.hold(caller, OPEN).await;
+    let paying = payment(held.id, "pm_ok", fresh_key());
+    let attempt = AttemptId::new(held.id.hotel(), Uuid::now_v7());
+    let claim = claim(caller, "POST /v1/bookings", "P", held.id.hotel(), held.id.uuid());
+    let open = StartAttemptOp {
+        claim: KeyClaim { home: KeyHome::Attempts, ..claim },
+        actor: Actor::Caller(caller.clone()),
+        principal: caller.principal,
+        hold: held.id,
+        attempt,
+        method: paying.method,
+        guest: paying.guest,
+        auth_timeout: Duration::from_secs(120),
+    };
+    let opened = at.ledger().run(open).await.expect("T2");
+    assert!(matches!(opened, Outcome::Answered(AttemptAnswer::Opened(_))), "{opened:?}");
+    ConfirmOp {
+        attempt,
+        guard: AttemptState::PendingPayment,
+        captured: held.total,
+        reservation: ReservationId::new(attempt.hotel(), Uuid::now_v7()),
+    }
+}
+
+/// The answer without its ids and instants.
+fn told(answer: Result<Outcome<ChangeAnswer>, LedgerError>) -> String {
+    let (how, answer) = match answer.expect("an answer") {
+        Outcome::Answered(answer) => ("", answer),
+        Outcome::Replayed(answer) => ("replayed ", answer),
+        other => return format!("{other:?}"),
+    };
+    let what = match answer {
+        ChangeAnswer::PlaceHold(HoldAnswer::Placed(_)) => "placed".to_owned(),
+        ChangeAnswer::PlaceHold(HoldAnswer::QuoteExpired(_)) => "quote expired".to_owned(),
+        ChangeAnswer::PlaceHold(HoldAnswer::SoldOut { short, .. }) => {
+            let nights = short.iter().map(|s| format!("{} {}/{}", s.night.date, s.available, s.requested));
+            format!("sold out {}", nights.collect::<Vec<_>>().join(" "))
+        }
+        ChangeAnswer::Release(ReleaseAnswer::Ended(view)) => format!("{:?}", view.state),
+        ChangeAnswer::Confirm(answer) => format!("{answer:?}"),
+        other => format!("{other:?}"),
+    };
+    format!("{how}{what}")
+}
+
+/// Copies of one request in one batch: one enters, the others get its answer.
+#[tokio::test]
+async fn copies_in_one_batch_get_the_answer_of_the_first() {
+    let at = DeskWorld::new().await;
+    at.sellable(LAST_UNIT, 1).await;
+    let caller = guest();
+    let first = hold(&caller, at.quote(&caller, LAST_UNIT).await, "K");
+    let copies = (0..6).map(|_| PlaceHoldOp {
+        claim: KeyClaim { try_id: Uuid::now_v7(), ..first.claim.clone() },
+        hold: HoldId::new(first.hold.hotel(), Uuid::now_v7()),
+        ..first.clone()
+    });
+    let answers: Vec<String> =
+        at.ledger().run_batch(copies.map(Change::from).collect()).await.into_iter().map(told).collect();
+    let expected: Vec<&str> =
+        std::iter::once("placed").chain(std::iter::repeat_n("replayed placed", 5)).collect();
+    assert_eq!(answers, expected);
+    assert_eq!(at.counters("2026-12-10").await, (1, 1, 0));
+    at.verify().await;
+}
+
+/// A unit that one member gives back may be taken by the next one of the same batch.
+#[tokio::test]
+async fn a_unit_given_back_in_a_batch_can_be_taken_in_it() {
+    let at = DeskWorld::new().await;
+    at.sellable(LAST_UNIT, 1).await;
+    let (a, b) = (guest(), guest());
+    let held = at.hold(&a, LAST_UNIT).await.id;
+    let batch: Vec<Change> =
+        vec![release(&a, held, "R").into(), hold(&b, at.quote(&b, LAST_UNIT).await, "K").into()];
+    let answers: Vec<String> = at.ledger().run_batch(batch).await.into_iter().map(told).collect();
+    assert_eq!(answers, ["Released", "placed"]);
+    at.verify().await;
+}
+
+#[tokio::test]
+async fn a_member_that_breaks_does_not_harm_the_others() {
+    let at = DeskWorld::new().await;
+    let taken = at.hold(&guest(), OPEN).await.id;
+    let mut batch: Vec<Change> = Vec::new();
+    for place in 0..8 {
+        let caller = guest();
+        let mut member = hold(&caller, at.quote(&caller, OPEN).await, "K");
+        if place == 3 {
+            // An id that exists: the insert breaks the primary key, however often it is tried.
+            member.hold = taken;
+        }
+        batch.push(member.into());
+    }
+    at.sellable(OPEN, 20).await;
+    let answers = at.ledger().run_batch(batch).await;
+    for (place, answer) in answers.into_iter().enumerate() {
+        match (place, answer) {
+            (3, Err(error)) => assert!(error.source.constraint().is_some(), "{error:?}"),
+            (3, Ok(other)) => panic!("{other:?}"),
+            (_, answer) => assert_eq!(told(answer), "placed"),
+        }
+    }
+    assert_eq!(at.counters("2026-11-14").await, (20, 8, 0));
+    at.verify().await;
+}
+
+/// Two ledgers with pools of their own, as two processes have, and random batches over the same nights,
+/// keys and holds. One minute here; ten with `KEYRACK_TEST_LONG=1`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_processes_with_random_batches_meet_no_deadlock_and_no_stall() {
+    let at = DeskWorld::new().await;
+    let long = std::env::var_os("KEYRACK_TEST_LONG").is_some();
+    let lasts = if long { Duration::from_mins(10) } else { Duration::from_mins(1) };
+    at.sellable(("2026-11-14", "2026-11-20"), 12).await;
+    let ledgers = [0, 1].map(|_| Ledger::new(at.database().database(), Settings::default()));
+    let guests: Vec<Caller> = (0..6).map(|_| guest()).collect();
+    let until = Instant::now() + lasts;
+    let runs = ledgers.iter().enumerate().map(|(number, ledger)| drive(&at, ledger, &guests, number, until));
+    let worst = futures::future::join_all(runs).await.into_iter().max().unwrap_or_default();
+    // A batch waits for keys two seconds at most, and for a lock half of one.
+    assert!(worst < Duration::from_secs(10), "a batch took {worst:?}");
+    let deadlocks = at
+        .database()
+        .value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        .await;
+    assert_eq!(deadlocks, 0);
+    at.verify().await;
+}
+
+/// Returns how long the slowest batch took.
+async fn drive(
+    at: &DeskWorld,
+    ledger: &Ledger,
+    guests: &[Caller],
+    number: usize,
+    until: Instant,
+) -> Duration {
+    let mut seed = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(number as u64 + 1);
+    let mut draw = move |bound: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % bound as u64).unwrap_or(0)
+    };
+    let mut worst = Duration::ZERO;
+    let mut held: Vec<(usize, HoldId)> = Vec::new();
+    while Instant::now() < until {
+        let mut batch: Vec<Change> = Vec::new();
+        for _ in 0..=draw(40) {
+            let who = draw(guests.len());
+            match draw(4) {
+                0 if !held.is_empty() => {
+                    let (who, hold) = held[draw(held.len())];
+                    batch.push(release(&guests[who], hold, &format!("R{}", hold.uuid())).into());
+                }
+                1 if !held.is_empty() => {
+                    batch.push(ExpireOp { hold: held[draw(held.len())].1, as_drift: false }.into());
+                }
+                _ => {
+                    let first = 14 + draw(5);
+                    let stay =
+                        (format!("2026-11-{first}"), format!("2026-11-{}", first + 1 + draw(20 - first)));
+                    let quote = at.quote(&guests[who], (&stay.0, &stay.1)).await;
+                    batch.push(hold(&guests[who], quote, &format!("K{}", draw(30))).into());
+                }
+            }
+        }
+        let started = Instant::now();
+        let answers = ledger.run_batch(batch).await;
+        worst = worst.max(started.elapsed());
+        for answer in answers {
+            match answer {
+                Ok(Outcome::Answered(ChangeAnswer::PlaceHold(HoldAnswer::Placed(view)))) => {
+                    let query =
+                        format!("SELECT principal_id FROM holds WHERE hold_id = '{}'", view.id.uuid());
+                    let owner = at.database().value(&query).await;
+                    let owner =
+                        guests.iter().position(|g| owner.as_str() == Some(&g.principal.0.to_string()));
+                    held.push((owner.expect("one of the guests"), view.id));
+                }
+                Ok(_) => {}
+                Err(error) => assert!(
+                    matches!(error.source, keyrack_db::DbError::LockTimeout(_)),
+                    "only a lock may be late: {error:?}"
+                ),
+            }
+        }
+        if held.len() > 60 {
+            held.drain(..30);
+        }
+        if draw(10) == 0 {
+            at.advance(61).await;
+        }
+    }
+    worst
+}

@@ -1,0 +1,126 @@
+//! What is known while a batch decides: as read, then as locked, then as changed by each decision.
+
+use std::collections::{BTreeMap, HashMap};
+
+use keyrack_domain::{
+    clock::Moment,
+    ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId},
+    restriction::Restrictions,
+};
+use keyrack_store::{
+    attempts::AttemptRow,
+    facts::OwnHold,
+    holds::{HoldRow, UnitNight},
+    nights::{Night, NightKey},
+    quotes::QuoteRow,
+};
+
+use crate::{Changes, Needs, Write};
+
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Read after the aggregates' locks when the decision counts.
+    pub now: Moment,
+    /// A night that is needed and absent here has no row: it is not for sale.
+    pub nights: BTreeMap<NightKey, Night>,
+    pub restrictions: HashMap<HotelId, Restrictions>,
+    pub quotes: HashMap<QuoteId, QuoteRow>,
+    pub holds: HashMap<HoldId, HoldFacts>,
+    pub attempts: HashMap<AttemptId, AttemptRow>,
+    /// ACTIVE holds by hotel and principal, those that end first first.
+    pub own_holds: HashMap<(HotelId, PrincipalId), Vec<OwnHold>>,
+    /// What has been asked for so far, found or not.
+    pub(crate) asked: Needs,
+}
+
+#[derive(Clone, Debug)]
+pub struct HoldFacts {
+    pub row: HoldRow,
+    pub units: Vec<UnitNight>,
+    pub open_attempt: Option<AttemptId>,
+}
+
+impl Facts {
+    pub fn at(now: Moment) -> Self {
+        Self {
+            now,
+            nights: BTreeMap::new(),
+            restrictions: HashMap::new(),
+            quotes: HashMap::new(),
+            holds: HashMap::new(),
+            attempts: HashMap::new(),
+            own_holds: HashMap::new(),
+            asked: Needs::default(),
+        }
+    }
+
+    /// The fold: what one decision changed is what the next one sees.
+    pub(crate) fn apply(&mut self, changes: &Changes) {
+        for (key, delta) in &changes.nights {
+            if let Some(night) = self.nights.get_mut(key) {
+                night.sellable += delta.sellable;
+                night.held += delta.held;
+                night.confirmed += delta.confirmed;
+            }
+        }
+        for write in &changes.writes {
+            self.write(write);
+        }
+    }
+
+    fn write(&mut self, write: &Write) {
+        match write {
+            Write::PlaceHold(row, units) => {
+                let own = OwnHold {
+                    id: row.id,
+                    principal: row.principal,
+                    expires_at: row.expires_at,
+                    deferred_until: None,
+                    room_types: units.iter().map(|unit| unit.room_type).collect(),
+                    check_in: row.stay.check_in(),
+                    check_out: row.stay.check_out(),
+                };
+                self.own_holds.entry((row.id.hotel(), row.principal)).or_default().push(own);
+                let hold = HoldFacts { row: row.clone(), units: units.clone(), open_attempt: None };
+                self.holds.insert(row.id, hold);
+            }
+            Write::CloseHold(id, to) => {
+                self.own_holds.values_mut().for_each(|holds| holds.retain(|hold| hold.id != *id));
+                if let Some(hold) = self.holds.get_mut(id) {
+                    hold.row.state = *to;
+                    hold.row.deferred_until = None;
+                }
+            }
+            Write::DeferHold(id, until) => {
+                if let Some(hold) = self.holds.get_mut(id) {
+                    hold.row.deferred_until = *until;
+                }
+            }
+            Write::MarkDrift(id) => {
+                if let Some(hold) = self.holds.get_mut(id) {
+                    hold.row.drifted = true;
+                }
+            }
+            Write::OpenAttempt(row) => {
+                if let Some(hold) = self.holds.get_mut(&row.hold) {
+                    hold.open_attempt = Some(row.id);
+                }
+                self.attempts.insert(row.id, row.as_ref().clone());
+            }
+            Write::ShiftAttempt(shift) => {
+                if let Some(row) = self.attempts.get_mut(&shift.id) {
+                    row.state = shift.to;
+                    row.failure.clone_from(&shift.failure);
+                    row.captured = shift.captured;
+                    row.refund_committed = shift.refund_committed;
+                    if let Some(hold) = self.holds.get_mut(&row.hold)
+                        && !shift.to.is_open()
+                    {
+                        hold.open_attempt = None;
+                    }
+                }
+            }
+            Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What an operation must know, and of that lock, before it can decide.
+
+use std::collections::BTreeSet;
+
+use keyrack_domain::ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId};
+use keyrack_store::nights::NightKey;
+
+/// Sets, sorted in lock order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Immutable: read, never locked.
+    pub quotes: BTreeSet<QuoteId>,
+    /// Read with their units and their open attempt; locked.
+    pub holds: BTreeSet<HoldId>,
+    /// Read and locked, after the holds.
+    pub attempts: BTreeSet<AttemptId>,
+    /// The principal's ACTIVE holds at the hotel, under the cap's advisory lock.
+    pub caps: BTreeSet<(HotelId, PrincipalId)>,
+    /// Rules of these dates: read, never locked. A rule that commits a moment later governs the next sale.
+    pub restrictions: BTreeSet<NightKey>,
+    /// Counters that only have to be known.
+    pub looked_at: BTreeSet<NightKey>,
+    /// Counters that will change: locked last, in this order.
+    pub nights: BTreeSet<NightKey>,
+}
+
+impl Needs {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.quotes.extend(&other.quotes);
+        self.holds.extend(&other.holds);
+        self.attempts.extend(&other.attempts);
+        self.caps.extend(&other.caps);
+        self.restrictions.extend(&other.restrictions);
+        self.looked_at.extend(&other.looked_at);
+        self.nights.extend(&other.nights);
+    }
+
+    /// What of this is not in `known`.
+    pub(crate) fn beyond(&self, known: &Self) -> Self {
+        Self {
+            quotes: &self.quotes - &known.quotes,
+            holds: &self.holds - &known.holds,
+            attempts: &self.attempts - &known.attempts,
+            caps: &self.caps - &known.caps,
+            restrictions: &self.restrictions - &known.restrictions,
+            looked_at: &self.looked_at - &known.looked_at,
+            nights: &self.nights - &known.nights,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Rows and caps of `self` that `locked` does not cover; nights are locked later and do not count.
+    pub(crate) fn aggregates_within(&self, locked: &Self) -> bool {
+        self.holds.is_subset(&locked.holds)
+            && self.attempts.is_subset(&locked.attempts)
+            && self.caps.is_subset(&locked.caps)
+    }
+}

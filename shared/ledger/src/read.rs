@@ -1,0 +1,158 @@
+//! Steps 1 and 4: reading what decisions need, without a lock and under it.
+
+use keyrack_db::{DbError, PgConnection};
+use keyrack_store::{attempts, clock, facts as reads, holds, nights, nights::NightKey, quotes};
+
+use crate::{Facts, HoldFacts, Needs, Operation};
+
+/// A quote tells the nights, an attempt its hold, a hold its units: more rounds than that are a defect.
+const ROUNDS: usize = 4;
+
+/// Step 1. Everything the members need, as it stands now, without a lock.
+pub(crate) async fn without_locks<O: Operation>(
+    connection: &mut PgConnection,
+    members: &[O],
+) -> Result<Facts, DbError> {
+    let mut facts = Facts::at(clock::now(connection).await?);
+    for _ in 0..ROUNDS {
+        let mut wanted = Needs::default();
+        for member in members {
+            wanted.add(&member.needs(&facts));
+        }
+        let missing = wanted.beyond(&facts.asked);
+        if missing.is_empty() {
+            return Ok(facts);
+        }
+        read_missing(connection, &mut facts, &missing).await?;
+        facts.asked.add(&missing);
+    }
+    Ok(facts)
+}
+
+async fn read_missing(
+    connection: &mut PgConnection,
+    facts: &mut Facts,
+    missing: &Needs,
+) -> Result<(), DbError> {
+    if !missing.quotes.is_empty() {
+        let rows = quotes::read(connection, &missing.quotes).await?;
+        facts.quotes.extend(rows.into_iter().map(|row| (row.id, row)));
+    }
+    if !missing.attempts.is_empty() {
+        let rows = attempts::read(connection, &missing.attempts).await?;
+        facts.attempts.extend(rows.into_iter().map(|row| (row.id, row)));
+    }
+    if !missing.holds.is_empty() {
+        let rows = holds::read(connection, &missing.holds).await?;
+        let with_units =
+            |row: holds::HoldRow| (row.id, HoldFacts { row, units: Vec::new(), open_attempt: None });
+        facts.holds.extend(rows.into_iter().map(with_units));
+        for (id, unit) in holds::units(connection, &missing.holds).await? {
+            if let Some(hold) = facts.holds.get_mut(&id) {
+                hold.units.push(unit);
+            }
+        }
+        read_open_attempts(connection, facts, &missing.holds).await?;
+    }
+    let known: Vec<NightKey> = missing.looked_at.union(&missing.nights).copied().collect();
+    if !known.is_empty() {
+        facts.nights.extend(nights::read(connection, &known).await?);
+    }
+    read_soft(connection, facts, missing).await
+}
+
+/// What is never locked by a row lock of its own: restrictions, and what a principal holds.
+async fn read_soft(connection: &mut PgConnection, facts: &mut Facts, wanted: &Needs) -> Result<(), DbError> {
+    if !wanted.restrictions.is_empty() {
+        for (hotel, rows) in &mut facts.restrictions {
+            let hotel = *hotel;
+            rows.retain(|(room_type, _, date), _| {
+                !wanted.restrictions.contains(&NightKey { hotel, room_type: *room_type, date: *date })
+            });
+        }
+        for (key, scope, rule) in reads::restrictions(connection, &wanted.restrictions).await? {
+            facts.restrictions.entry(key.hotel).or_default().insert((key.room_type, scope, key.date), rule);
+        }
+    }
+    if !wanted.caps.is_empty() {
+        for cap in &wanted.caps {
+            facts.own_holds.insert(*cap, Vec::new());
+        }
+        for hold in reads::own_holds(connection, &wanted.caps).await? {
+            facts.own_holds.entry((hold.id.hotel(), hold.principal)).or_default().push(hold);
+        }
+    }
+    Ok(())
+}
+
+async fn read_open_attempts(
+    connection: &mut PgConnection,
+    facts: &mut Facts,
+    of: &std::collections::BTreeSet<keyrack_domain::ids::HoldId>,
+) -> Result<(), DbError> {
+    for id in of {
+        if let Some(hold) = facts.holds.get_mut(id) {
+            hold.open_attempt = None;
+        }
+    }
+    for (id, attempt) in holds::open_attempts(connection, of).await? {
+        if let Some(hold) = facts.holds.get_mut(&id) {
+            hold.open_attempt = Some(attempt);
+        }
+    }
+    Ok(())
+}
+
+/// Step 4. Locks the aggregates in order, the waiting locks first, then those of members that yield,
+/// passing over what somebody else has; then reads again what the decisions rest on. Returns the
+/// yielding holds that were passed over.
+pub(crate) async fn lock_aggregates(
+    connection: &mut PgConnection,
+    facts: &mut Facts,
+    waiting: &Needs,
+    yielding: &Needs,
+) -> Result<std::collections::BTreeSet<keyrack_domain::ids::HoldId>, DbError> {
+    let mut passed_over = &yielding.holds - &waiting.holds;
+    let candidates = passed_over.clone();
+    let mut locked = Vec::new();
+    if !waiting.holds.is_empty() {
+        locked = holds::lock(connection, &waiting.holds).await?;
+    }
+    if !waiting.attempts.is_empty() {
+        for row in attempts::lock(connection, &waiting.attempts).await? {
+            facts.attempts.insert(row.id, row);
+        }
+    }
+    if !candidates.is_empty() {
+        locked.extend(holds::lock_free(connection, &candidates).await?);
+    }
+    for row in locked {
+        passed_over.remove(&row.id);
+        if let Some(hold) = facts.holds.get_mut(&row.id) {
+            hold.row = row;
+        }
+    }
+    let held = &waiting.holds | &yielding.holds;
+    if !held.is_empty() {
+        read_open_attempts(connection, facts, &held).await?;
+    }
+    read_soft(connection, facts, waiting).await?;
+    facts.now = clock::now(connection).await?;
+    Ok(passed_over)
+}
+
+/// Step 5. Locks the nights in order and reads them as they are then.
+pub(crate) async fn lock_nights(
+    connection: &mut PgConnection,
+    facts: &mut Facts,
+    wanted: &Needs,
+) -> Result<(), DbError> {
+    if wanted.nights.is_empty() {
+        return Ok(());
+    }
+    let locked = nights::lock(connection, &wanted.nights).await?;
+    // A night that vanished between the read and the lock is not for sale.
+    facts.nights.retain(|key, _| !wanted.nights.contains(key));
+    facts.nights.extend(locked);
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Steps 7 and 8: one UPDATE of the counters with the sums, then the rows, set-based; the outbox last.
+
+use std::collections::BTreeMap;
+
+use keyrack_db::{DbError, PgConnection};
+use keyrack_domain::{
+    clock::Moment,
+    hold::HoldState,
+    ids::{AttemptId, HoldId},
+};
+use keyrack_store::{
+    attempts,
+    attempts::{AttemptMove, AttemptRow},
+    audit,
+    audit::NewAudit,
+    holds,
+    holds::{HoldRow, UnitNight},
+    keys,
+    keys::NewKey,
+    nights,
+    nights::{NightDelta, NightKey},
+    outbox,
+    outbox::NewEvent,
+    refunds,
+    refunds::{Movement, RefundRow},
+    reservations,
+    reservations::ReservationRow,
+};
+
+use crate::{Changes, Write};
+
+/// The writes of a whole batch, gathered so that each table is written once and each row at most once.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet {
+    nights: BTreeMap<NightKey, NightDelta>,
+    closed: BTreeMap<HoldId, HoldState>,
+    deferred: BTreeMap<HoldId, Option<Moment>>,
+    drifted: Vec<HoldId>,
+    shifted: BTreeMap<AttemptId, AttemptMove>,
+    placed: Vec<(HoldRow, Vec<UnitNight>)>,
+    opened: Vec<AttemptRow>,
+    reserved: Vec<(ReservationRow, Vec<UnitNight>)>,
+    refunds: Vec<RefundRow>,
+    movements: Vec<Movement>,
+    audit: Vec<NewAudit>,
+    keys: Vec<NewKey>,
+    events: Vec<NewEvent>,
+}
+
+impl Sheet {
+    pub(crate) fn add(&mut self, changes: Changes) {
+        for (key, delta) in changes.nights {
+            let sum = self.nights.entry(key).or_default();
+            sum.sellable += delta.sellable;
+            sum.held += delta.held;
+            sum.confirmed += delta.confirmed;
+        }
+        changes.writes.into_iter().for_each(|write| self.add_write(write));
+        self.audit.extend(changes.audit);
+        self.events.extend(changes.events);
+    }
+
+    pub(crate) fn add_key(&mut self, key: NewKey) {
+        self.keys.push(key);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nights.is_empty()
+            && self.closed.is_empty()
+            && self.deferred.is_empty()
+            && self.drifted.is_empty()
+            && self.shifted.is_empty()
+            && self.placed.is_empty()
+            && self.opened.is_empty()
+            && self.keys.is_empty()
+    }
+
+    fn add_write(&mut self, write: Write) {
+        match write {
+            Write::PlaceHold(row, units) => self.placed.push((row, units)),
+            Write::CloseHold(id, to) => {
+                // Closing ends any deferral in the same UPDATE.
+                self.deferred.remove(&id);
+                self.closed.insert(id, to);
+            }
+            Write::DeferHold(id, until) => {
+                self.deferred.insert(id, until);
+            }
+            Write::MarkDrift(id) => self.drifted.push(id),
+            Write::OpenAttempt(row) => self.opened.push(*row),
+            Write::ShiftAttempt(shift) => match self.shifted.get_mut(&shift.id) {
+                // Two moves of one attempt in one batch are one row change, from the first state to the last.
+                Some(earlier) => *earlier = AttemptMove { from: earlier.from, ..shift },
+                None => {
+                    self.shifted.insert(shift.id, shift);
+                }
+            },
+            Write::MakeReservation(row, units) => self.reserved.push((*row, units)),
+            Write::RequestRefund(row) => self.refunds.push(row),
+            Write::Record(movement) => self.movements.push(movement),
+        }
+    }
+
+    /// Step 7. Exactly one row per night, or everything is rolled back.
+    pub(crate) async fn write_counters(&self, connection: &mut PgConnection) -> Result<(), DbError> {
+        let deltas: Vec<(NightKey, NightDelta)> = self
+            .nights
+            .iter()
+            .filter(|(_, delta)| **delta != NightDelta::default())
+            .map(|(key, delta)| (*key, *delta))
+            .collect();
+        nights::apply(connection, &deltas).await
+    }
+
+    /// Step 8. Attempts leave the open states before others enter them, since one index guards both.
+    pub(crate) async fn write_rows(self, connection: &mut PgConnection, now: Moment) -> Result<(), DbError> {
+        let closed: Vec<_> = self.closed.into_iter().collect();
+        let deferred: Vec<_> = self.deferred.into_iter().collect();
+        let shifted: Vec<_> = self.shifted.into_values().collect();
+        holds::close(connection, &closed, now).await?;
+        holds::defer(connection, &deferred).await?;
+        holds::mark_drift(connection, &self.drifted, now).await?;
+        attempts::shift(connection, &shifted, now).await?;
+        holds::insert(connection, &self.placed).await?;
+        attempts::insert(connection, &self.opened).await?;
+        reservations::insert(connection, &self.reserved).await?;
+        refunds::insert(connection, &self.refunds).await?;
+        refunds::record(connection, &self.movements, now).await?;
+        audit::append(connection, &self.audit).await?;
+        keys::insert(connection, self.keys, now).await?;
+        outbox::append(connection, &self.events).await
+    }
+}

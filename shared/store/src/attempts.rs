@@ -1,0 +1,344 @@
+//! `payment_attempts`: tries to pay. An attempt is also the record of its key, for ever.
+
+use keyrack_db::{DbError, ExactRows, PgConnection};
+use keyrack_domain::{
+    attempt::{AttemptState, Purpose},
+    clock::Moment,
+    guest::Guest,
+    ids::{AttemptId, HoldId, HotelId, PrincipalId},
+    method_token::MethodToken,
+    money::Money,
+    operation_key::{CONTRACT_VERSION, Fingerprint, OperationKey},
+};
+use rust_decimal::Decimal;
+use uuid::Uuid;
+
+use crate::{
+    keys::{KeyScope, fingerprint},
+    read::{document, json, money},
+};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AttemptRow {
+    pub id: AttemptId,
+    pub hold: HoldId,
+    pub principal: PrincipalId,
+    pub key: OperationKey,
+    pub try_id: Uuid,
+    pub fingerprint: Fingerprint,
+    pub state: AttemptState,
+    pub amount: Money,
+    pub method: MethodToken,
+    pub guest: Guest,
+    /// After this the sweep asks the provider.
+    pub deadline_at: Moment,
+    pub created_at: Moment,
+    /// Stable word; there exactly in the states that mean failure.
+    pub failure: Option<String>,
+    pub captured: Money,
+    pub refund_committed: Money,
+}
+
+/// A guarded move of an attempt's state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AttemptMove {
+    pub id: AttemptId,
+    pub from: AttemptState,
+    pub to: AttemptState,
+    pub failure: Option<String>,
+    /// What is known to be captured after it.
+    pub captured: Money,
+    /// What is promised back after it.
+    pub refund_committed: Money,
+}
+
+struct Raw {
+    hotel_id: i32,
+    attempt_id: Uuid,
+    hold_id: Uuid,
+    principal_id: Uuid,
+    idempotency_key: String,
+    try_id: Uuid,
+    fingerprint: Vec<u8>,
+    state: String,
+    amount: Decimal,
+    currency: String,
+    method_token: String,
+    guest: serde_json::Value,
+    deadline_at: chrono::DateTime<chrono::Utc>,
+    created_at: chrono::DateTime<chrono::Utc>,
+    failure: Option<String>,
+    captured: Decimal,
+    refund_committed: Decimal,
+}
+
+impl TryFrom<Raw> for AttemptRow {
+    type Error = DbError;
+
+    fn try_from(r: Raw) -> Result<Self, DbError> {
+        let hotel = HotelId(r.hotel_id);
+        Ok(Self {
+            id: AttemptId::new(hotel, r.attempt_id),
+            hold: HoldId::new(hotel, r.hold_id),
+            principal: PrincipalId(r.principal_id),
+            key: r.idempotency_key.parse().map_err(|e| DbError::unreadable("operation key", &e))?,
+            try_id: r.try_id,
+            fingerprint: fingerprint(&r.fingerprint)?,
+            state: AttemptState::from_name(&r.state)
+                .ok_or_else(|| DbError::unreadable("attempt state", &r.state))?,
+            amount: money(r.amount, &r.currency)?,
+            method: r.method_token.parse().map_err(|e| DbError::unreadable("method token", &e))?,
+            guest: document::<Guest>("guest", r.guest)?,
+            deadline_at: Moment(r.deadline_at),
+            created_at: Moment(r.created_at),
+            failure: r.failure,
+            captured: money(r.captured, &r.currency)?,
+            refund_committed: money(r.refund_committed, &r.currency)?,
+        })
+    }
+}
+
+fn columns<'i>(ids: impl IntoIterator<Item = &'i AttemptId>) -> (Vec<i32>, Vec<Uuid>) {
+    ids.into_iter().map(|id| (id.hotel().0, id.uuid())).unzip()
+}
+
+pub async fn read(
+    connection: &mut PgConnection,
+    ids: impl IntoIterator<Item = &AttemptId>,
+) -> Result<Vec<AttemptRow>, DbError> {
+    let (hotels, attempts) = columns(ids);
+    let rows = sqlx::query_as!(
+        Raw,
+        r#"-- store::attempts::read
+        SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.idempotency_key, a.try_id,
+               a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
+               a.failure, a.captured, a.refund_committed
+        FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, attempt_id)
+        JOIN payment_attempts a ON a.hotel_id = w.hotel_id AND a.attempt_id = w.attempt_id"#,
+        &hotels,
+        &attempts
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(TryInto::try_into).collect()
+}
+
+/// Waits for each attempt's lock in the order of their ids, after the locks of their holds.
+pub async fn lock(
+    connection: &mut PgConnection,
+    ids: impl IntoIterator<Item = &AttemptId>,
+) -> Result<Vec<AttemptRow>, DbError> {
+    let (hotels, attempts) = columns(ids);
+    let rows = sqlx::query_as!(
+        Raw,
+        r#"-- store::attempts::lock
+        SELECT l.hotel_id, l.attempt_id, l.hold_id AS "hold_id!", l.principal_id, l.idempotency_key, l.try_id,
+               l.fingerprint, l.state, l.amount, l.currency, l.method_token, l.guest, l.deadline_at, l.created_at,
+               l.failure, l.captured, l.refund_committed
+        FROM (
+            SELECT u.hotel_id, u.attempt_id
+            FROM unnest($1::int[], $2::uuid[]) AS u (hotel_id, attempt_id)
+            ORDER BY u.hotel_id, u.attempt_id
+        ) AS w
+        CROSS JOIN LATERAL (
+            SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.idempotency_key, a.try_id, a.fingerprint,
+                   a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
+                   a.captured, a.refund_committed
+            FROM payment_attempts a
+            WHERE a.hotel_id = w.hotel_id
+              AND a.attempt_id = w.attempt_id
+            FOR NO KEY UPDATE
+        ) AS l"#,
+        &hotels,
+        &attempts
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(TryInto::try_into).collect()
+}
+
+/// The attempts that carry these keys, in the order of `scopes`.
+pub async fn look_up(
+    connection: &mut PgConnection,
+    scopes: &[KeyScope],
+) -> Result<Vec<Option<AttemptRow>>, DbError> {
+    if scopes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = sqlx::query_as!(
+        Raw,
+        r#"-- store::attempts::look_up
+        SELECT k.hotel_id, k.attempt_id, k.hold_id AS "hold_id!", k.principal_id, k.idempotency_key, k.try_id,
+               k.fingerprint, k.state, k.amount, k.currency, k.method_token, k.guest, k.deadline_at, k.created_at,
+               k.failure, k.captured, k.refund_committed
+        FROM unnest($1::int[], $2::uuid[], $3::text[]) AS w (hotel_id, principal_id, key)
+        CROSS JOIN LATERAL (
+            SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.idempotency_key, a.try_id, a.fingerprint,
+                   a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
+                   a.captured, a.refund_committed
+            FROM payment_attempts a
+            WHERE a.hotel_id = w.hotel_id
+              AND a.principal_id = w.principal_id
+              AND a.idempotency_key = w.key
+            LIMIT 1
+        ) AS k"#,
+        &scopes.iter().map(|s| s.hotel.0).collect::<Vec<i32>>(),
+        &scopes.iter().map(|s| s.principal.0).collect::<Vec<Uuid>>(),
+        &scopes.iter().map(|s| s.key.as_str().to_owned()).collect::<Vec<String>>()
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut rows: Vec<AttemptRow> =
+        rows.into_iter().map(TryInto::try_into).collect::<Result<_, DbError>>()?;
+    Ok(scopes
+        .iter()
+        .map(|scope| {
+            let place = rows.iter().position(|row| {
+                (row.id.hotel(), row.principal, &row.key) == (scope.hotel, scope.principal, &scope.key)
+            })?;
+            Some(rows.swap_remove(place))
+        })
+        .collect())
+}
+
+/// Own attempts with that key on this shard.
+pub async fn of_principal(
+    connection: &mut PgConnection,
+    principal: PrincipalId,
+    key: &OperationKey,
+) -> Result<Vec<AttemptRow>, DbError> {
+    let rows = sqlx::query_as!(
+        Raw,
+        r#"-- store::attempts::of_principal
+        SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.idempotency_key, a.try_id,
+               a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
+               a.failure, a.captured, a.refund_committed
+        FROM payment_attempts a
+        WHERE a.principal_id = $1
+          AND a.idempotency_key = $2
+          AND a.hold_id IS NOT NULL
+        ORDER BY a.created_at, a.hotel_id
+        LIMIT 100"#,
+        principal.0,
+        key.as_str()
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(TryInto::try_into).collect()
+}
+
+/// Opens attempts. Their holds are locked by the caller; the partial unique index is the backstop.
+pub async fn insert(connection: &mut PgConnection, attempts: &[AttemptRow]) -> Result<(), DbError> {
+    for attempt in attempts {
+        sqlx::query!(
+            "-- store::attempts::insert
+            INSERT INTO payment_attempts (
+                hotel_id, attempt_id, purpose, hold_id, principal_id, idempotency_key, try_id, fingerprint,
+                contract_version, state, amount, currency, method_token, guest, deadline_at, created_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'PENDING_PAYMENT', $10, $11, $12, $13, $14, $15)",
+            attempt.id.hotel().0,
+            attempt.id.uuid(),
+            Purpose::Booking.as_str(),
+            attempt.hold.uuid(),
+            attempt.principal.0,
+            attempt.key.as_str(),
+            attempt.try_id,
+            &attempt.fingerprint.0,
+            CONTRACT_VERSION,
+            attempt.amount.amount(),
+            attempt.amount.currency().code(),
+            attempt.method.expose(),
+            json("guest", &attempt.guest)?,
+            attempt.deadline_at.0,
+            attempt.created_at.0
+        )
+        .execute(&mut *connection)
+        .await?
+        .exactly(1, "store::attempts::insert")?;
+    }
+    Ok(())
+}
+
+/// Moves attempts, each from its stated state and no other; ends any lease.
+pub async fn shift(connection: &mut PgConnection, moves: &[AttemptMove], at: Moment) -> Result<(), DbError> {
+    if moves.is_empty() {
+        return Ok(());
+    }
+    let (hotels, ids) = columns(moves.iter().map(|m| &m.id));
+    sqlx::query!(
+        "-- store::attempts::shift
+        UPDATE payment_attempts AS a
+        SET state = u.to_state,
+            failure = u.failure,
+            captured = u.captured,
+            refund_committed = u.refund_committed,
+            decided_at = CASE WHEN u.to_state = 'RECONCILING' THEN NULL ELSE $8::timestamptz END,
+            lease_id = NULL,
+            leased_until = NULL
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::numeric[])
+            AS u (hotel_id, attempt_id, from_state, to_state, failure, captured, refund_committed)
+        WHERE a.hotel_id = u.hotel_id
+          AND a.attempt_id = u.attempt_id
+          AND a.state = u.from_state",
+        &hotels,
+        &ids,
+        &moves.iter().map(|m| m.from.as_str().to_owned()).collect::<Vec<String>>(),
+        &moves.iter().map(|m| m.to.as_str().to_owned()).collect::<Vec<String>>(),
+        &moves.iter().map(|m| m.failure.clone()).collect::<Vec<Option<String>>>() as &[Option<String>],
+        &moves.iter().map(|m| m.captured.amount()).collect::<Vec<Decimal>>(),
+        &moves.iter().map(|m| m.refund_committed.amount()).collect::<Vec<Decimal>>(),
+        at.0
+    )
+    .execute(connection)
+    .await?
+    .exactly(moves.len(), "store::attempts::shift")
+}
+
+/// Attempts whose outcome nobody knows, taken by this resolver: PENDING_PAYMENT past their deadline, and
+/// RECONCILING ones that nobody has leased. One resolver owns a case until its lease ends.
+pub async fn lease_unknown(
+    connection: &mut PgConnection,
+    lease: Uuid,
+    now: Moment,
+    until: Moment,
+    limit: i64,
+) -> Result<Vec<AttemptId>, DbError> {
+    let rows = sqlx::query!(
+        "-- store::attempts::lease_unknown
+        UPDATE payment_attempts AS a
+        SET state = 'RECONCILING',
+            lease_id = $1,
+            leased_until = $3
+        FROM (
+            SELECT p.hotel_id, p.attempt_id
+            FROM payment_attempts p
+            WHERE (p.state = 'PENDING_PAYMENT' AND p.deadline_at < $2)
+               OR (p.state = 'RECONCILING' AND (p.leased_until IS NULL OR p.leased_until < $2))
+            ORDER BY p.deadline_at
+            LIMIT $4
+            FOR NO KEY UPDATE SKIP LOCKED
+        ) AS due
+        WHERE a.hotel_id = due.hotel_id
+          AND a.attempt_id = due.attempt_id
+        RETURNING a.hotel_id, a.attempt_id",
+        lease,
+        now.0,
+        until.0,
+        limit
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|r| AttemptId::new(HotelId(r.hotel_id), r.attempt_id)).collect())
+}
+
+/// Open attempts: how many there are.
+pub async fn open_count(connection: &mut PgConnection) -> Result<i64, DbError> {
+    Ok(sqlx::query_scalar!(
+        r#"-- store::attempts::open_count
+        SELECT count(*) AS "count!"
+        FROM payment_attempts
+        WHERE state = 'RECONCILING'"#
+    )
+    .fetch_one(connection)
+    .await?)
+}

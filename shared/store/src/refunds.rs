@@ -1,0 +1,240 @@
+//! `refunds`: money on its way back, and `payment_history`, which only grows.
+
+use keyrack_db::{DbError, ExactRows, PgConnection};
+use keyrack_domain::{
+    clock::Moment,
+    ids::{AttemptId, HotelId, RefundId},
+    money::Money,
+    refund::RefundState,
+};
+
+use crate::read::money;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RefundRow {
+    pub id: RefundId,
+    pub attempt: AttemptId,
+    /// Of its attempt, from 1.
+    pub number: i32,
+    /// Rises only after a definite failure.
+    pub try_number: i32,
+    pub state: RefundState,
+    pub amount: Money,
+    pub reason: String,
+    pub requested_at: Moment,
+}
+
+macro_rules! refund {
+    ($row:expr) => {
+        RefundRow {
+            id: RefundId::new(HotelId($row.hotel_id), $row.refund_id),
+            attempt: AttemptId::new(HotelId($row.hotel_id), $row.attempt_id),
+            number: $row.number,
+            try_number: $row.try_number,
+            state: RefundState::from_name(&$row.state)
+                .ok_or_else(|| DbError::unreadable("refund state", &$row.state))?,
+            amount: money($row.amount, &$row.currency)?,
+            reason: $row.reason,
+            requested_at: Moment($row.requested_at),
+        }
+    };
+}
+
+pub async fn insert(connection: &mut PgConnection, refunds: &[RefundRow]) -> Result<(), DbError> {
+    for refund in refunds {
+        sqlx::query!(
+            "-- store::refunds::insert
+            INSERT INTO refunds (
+                hotel_id, refund_id, attempt_id, number, try, state, amount, currency, reason, requested_at, retry_at)
+            VALUES ($1, $2, $3, $4, $5, 'REQUESTED', $6, $7, $8, $9, $9)",
+            refund.id.hotel().0,
+            refund.id.uuid(),
+            refund.attempt.uuid(),
+            refund.number,
+            refund.try_number,
+            refund.amount.amount(),
+            refund.amount.currency().code(),
+            refund.reason,
+            refund.requested_at.0
+        )
+        .execute(&mut *connection)
+        .await?
+        .exactly(1, "store::refunds::insert")?;
+    }
+    Ok(())
+}
+
+pub async fn of_attempt(
+    connection: &mut PgConnection,
+    attempt: AttemptId,
+) -> Result<Vec<RefundRow>, DbError> {
+    let rows = sqlx::query!(
+        "-- store::refunds::of_attempt
+        SELECT hotel_id, refund_id, attempt_id, number, try AS try_number, state, amount, currency, reason, requested_at
+        FROM refunds
+        WHERE hotel_id = $1
+          AND attempt_id = $2
+        ORDER BY number",
+        attempt.hotel().0,
+        attempt.uuid()
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(|row| Ok(refund!(row))).collect()
+}
+
+/// Takes refunds that are due to be sent, and puts their next turn off until `again_at`, so that other
+/// senders pass them over. The reference is stable: a second send could not refund twice.
+pub async fn take_due(
+    connection: &mut PgConnection,
+    now: Moment,
+    again_at: Moment,
+    limit: i64,
+) -> Result<Vec<RefundRow>, DbError> {
+    let rows = sqlx::query!(
+        "-- store::refunds::take_due
+        UPDATE refunds AS r
+        SET retry_at = $2
+        FROM (
+            SELECT d.hotel_id, d.refund_id
+            FROM refunds d
+            WHERE d.state = 'REQUESTED'
+              AND d.retry_at <= $1
+            ORDER BY d.retry_at
+            LIMIT $3
+            FOR NO KEY UPDATE SKIP LOCKED
+        ) AS due
+        WHERE r.hotel_id = due.hotel_id
+          AND r.refund_id = due.refund_id
+        RETURNING r.hotel_id, r.refund_id, r.attempt_id, r.number, r.try AS try_number, r.state, r.amount, r.currency,
+                  r.reason, r.requested_at",
+        now.0,
+        again_at.0,
+        limit
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(|row| Ok(refund!(row))).collect()
+}
+
+/// `REQUESTED -> SUCCEEDED`; false when somebody else settled it before.
+pub async fn succeed(connection: &mut PgConnection, id: RefundId, at: Moment) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        "-- store::refunds::succeed
+        UPDATE refunds
+        SET state = 'SUCCEEDED',
+            settled_at = $3
+        WHERE hotel_id = $1
+          AND refund_id = $2
+          AND state = 'REQUESTED'",
+        id.hotel().0,
+        id.uuid(),
+        at.0
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// After a definite failure: the next send carries a new reference. False when it was settled meanwhile.
+pub async fn try_anew(
+    connection: &mut PgConnection,
+    id: RefundId,
+    failed_try: i32,
+    retry_at: Moment,
+) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        "-- store::refunds::try_anew
+        UPDATE refunds
+        SET try = try + 1,
+            retry_at = $4
+        WHERE hotel_id = $1
+          AND refund_id = $2
+          AND state = 'REQUESTED'
+          AND try = $3",
+        id.hotel().0,
+        id.uuid(),
+        failed_try,
+        retry_at.0
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Asked as often as we do by ourselves. False when it was settled meanwhile.
+pub async fn needs_attention(
+    connection: &mut PgConnection,
+    id: RefundId,
+    failed_try: i32,
+) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        "-- store::refunds::needs_attention
+        UPDATE refunds
+        SET state = 'NEEDS_ATTENTION'
+        WHERE hotel_id = $1
+          AND refund_id = $2
+          AND state = 'REQUESTED'
+          AND try = $3",
+        id.hotel().0,
+        id.uuid(),
+        failed_try
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// A movement of money that became known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Movement {
+    pub attempt: AttemptId,
+    pub kind: MovementKind,
+    pub amount: Money,
+    /// The provider's reference.
+    pub reference: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MovementKind {
+    Captured,
+    RefundRequested,
+    RefundSucceeded,
+    RefundFailed,
+}
+
+impl MovementKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Captured => "captured",
+            Self::RefundRequested => "refund_requested",
+            Self::RefundSucceeded => "refund_succeeded",
+            Self::RefundFailed => "refund_failed",
+        }
+    }
+}
+
+pub async fn record(
+    connection: &mut PgConnection,
+    movements: &[Movement],
+    at: Moment,
+) -> Result<(), DbError> {
+    for movement in movements {
+        sqlx::query!(
+            "-- store::refunds::record
+            INSERT INTO payment_history (hotel_id, attempt_id, kind, amount, currency, reference, at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            movement.attempt.hotel().0,
+            movement.attempt.uuid(),
+            movement.kind.as_str(),
+            movement.amount.amount(),
+            movement.amount.currency().code(),
+            movement.reference,
+            at.0
+        )
+        .execute(&mut *connection)
+        .await?
+        .exactly(1, "store::refunds::record")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! Statements on a real PostgreSQL.
+#![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+mod configuration;
+mod plans;
