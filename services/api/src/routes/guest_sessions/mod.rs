@@ -1,0 +1,7 @@
+mod create;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
+    routes.service(create::create);
+}

@@ -1,0 +1,9 @@
+mod create;
+mod release;
+mod show;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
+    routes.service(create::create).service(show::show).service(release::release_hold);
+}

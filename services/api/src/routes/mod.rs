@@ -1,0 +1,36 @@
+//! One folder a resource, one file an endpoint. What is registered here is in the OpenAPI document.
+
+mod bookings;
+mod credentials;
+mod guest_sessions;
+mod health;
+mod holds;
+mod hotels;
+mod inventory;
+mod nights_wanted;
+mod operations;
+mod quotes;
+mod rates;
+mod reservations;
+mod restrictions;
+
+pub(crate) mod reference;
+pub(crate) mod sandbox;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
+    holds::configure(routes);
+    bookings::configure(routes);
+    reservations::configure(routes);
+    operations::configure(routes);
+    credentials::configure(routes);
+    guest_sessions::configure(routes);
+    hotels::configure(routes);
+    quotes::configure(routes);
+    rates::configure(routes);
+    restrictions::configure(routes);
+    inventory::configure(routes);
+    health::configure(routes);
+    reference::configure(routes);
+}

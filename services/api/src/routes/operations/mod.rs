@@ -1,0 +1,7 @@
+mod show;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
+    routes.service(show::show);
+}

@@ -1,0 +1,17 @@
+//! The views of `keyrack-booking`, as the API writes them.
+
+mod booking;
+mod hold;
+mod hotel;
+mod inventory;
+mod nights;
+mod quote;
+mod reservation;
+
+pub(crate) use booking::{LOOK_AGAIN_AFTER_S, attempt_path, booking, look_up, refund};
+pub(crate) use hold::{hold, hold_path};
+pub(crate) use hotel::{hotel, hotel_path};
+pub(crate) use inventory::inventory_night;
+pub(crate) use nights::{rate_night, restriction_night};
+pub(crate) use quote::{quote, quote_path};
+pub(crate) use reservation::{reservation, reservation_path};

@@ -1,0 +1,104 @@
+//! Every operation of the document is asked without credentials, and every operation of a hotel with
+//! those of another hotel.
+
+use keyrack_api::document;
+use keyrack_domain::principal::Role;
+use keyrack_http::Contract;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// This list may only shrink; what is added to it is decided by people.
+const PUBLIC: [&str; 7] = [
+    "GET /healthz",
+    "GET /metrics",
+    "GET /openapi.json",
+    "GET /problems/{code}",
+    "GET /readyz",
+    "GET /v1/hotels/{hotel}",
+    "POST /v1/guest-sessions",
+];
+
+/// With something in place of every parameter.
+fn filled(path: &str, hotel: &str) -> String {
+    let parts = path.split('/').map(|part| match part {
+        "{hotel}" => hotel,
+        part if part.starts_with('{') => "x",
+        part => part,
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn method(name: &str) -> Method {
+    name.parse().expect("a method")
+}
+
+#[tokio::test]
+async fn every_operation_but_the_public_ones_asks_who_is_calling() {
+    let world = World::new().await;
+    let contract = Contract::new(&document());
+    for public in PUBLIC {
+        assert!(contract.all().any(|(path, name, _)| format!("{name} {path}") == public), "{public} is gone");
+    }
+    for (path, name, entry) in contract.all() {
+        let operation = format!("{name} {path}");
+        assert_eq!(entry.public, PUBLIC.contains(&operation.as_str()), "{operation}");
+        let target = filled(path, "HTL-204");
+        for call in [
+            world.call(method(name), &target),
+            world.call(method(name), &target).token("krk_unknown"),
+            world.call(method(name), &target).header("authorization", "Basic eDp4"),
+            world.call(method(name), &format!("{target}?unknown=1")).text("not json"),
+        ] {
+            let answer = call.send().await;
+            assert_eq!(answer.status == 401, !entry.public, "{operation}: {}", answer.text);
+        }
+    }
+}
+
+/// Input that would do for each operation of a hotel: what is refused for its shape would prove nothing.
+fn input(operation: &str) -> (&'static str, Value) {
+    let range = json!({"room_type": "RT-DLX", "first_night": "2026-11-14", "last_night": "2026-11-15"});
+    let change = |field: &str, value: Value| {
+        let mut change = range.clone();
+        change[field] = value;
+        if operation.ends_with("/rates") {
+            change["rate_plan"] = json!("FLEX");
+        }
+        json!({"changes": [change]})
+    };
+    let nights = "?room_type=RT-DLX&first_night=2026-11-14&last_night=2026-11-15";
+    match operation {
+        "PUT /v1/hotels/{hotel}/inventory" => ("", change("sellable", json!(1))),
+        "PUT /v1/hotels/{hotel}/rates" => ("", change("amount", json!("6500.00"))),
+        "PUT /v1/hotels/{hotel}/restrictions" => ("", change("stop_sell", json!(true))),
+        "POST /v1/hotels/{hotel}/credentials" => ("", json!({"role": "staff", "name": "x"})),
+        "GET /v1/hotels/{hotel}/inventory"
+        | "GET /v1/hotels/{hotel}/rates"
+        | "GET /v1/hotels/{hotel}/restrictions" => (nights, Value::Null),
+        other => panic!("say what {other} takes"),
+    }
+}
+
+#[tokio::test]
+async fn what_is_behind_the_desk_of_a_hotel_is_not_found_by_anybody_else() {
+    let world = World::new().await;
+    let elsewhere = world.credential("HTL-310", Role::Staff).await;
+    let guest = world.guest().await.token;
+    let mut asked = 0;
+    for (path, name, entry) in Contract::new(&document()).all() {
+        if !path.starts_with("/v1/hotels/{hotel}/") || entry.public {
+            continue;
+        }
+        let operation = format!("{name} {path}");
+        let (query, body) = input(&operation);
+        for token in [&elsewhere, &guest] {
+            let call = world.call(method(name), &(filled(path, "HTL-204") + query)).token(token).fresh_key();
+            let answer = call.json(&body).send().await;
+            assert_eq!(answer.status, 404, "{operation}: {}", answer.text);
+            asked += 1;
+        }
+    }
+    assert!(asked > 0);
+}

@@ -1,0 +1,21 @@
+//! Black-box tests: the real server on a port of its own, the real database, the real simulator.
+
+#![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+mod answer;
+mod authorization;
+mod bodies;
+mod bookings;
+mod guest_sessions;
+mod health;
+mod holds;
+mod hotels;
+mod inventory;
+mod openapi;
+mod operations;
+mod problems;
+mod quotes;
+mod rates;
+mod reservations;
+mod sandbox;
+mod world;

@@ -1,0 +1,32 @@
+//! Requests and responses of the HTTP API, nothing else.
+//!
+//! A request refuses what it does not know. A response is made from domain types by `From`, so
+//! that what is said is decided in one place.
+
+pub mod booking;
+pub mod code;
+pub mod credential;
+pub mod date;
+pub mod figure;
+pub mod guest;
+pub mod guest_session;
+pub mod health;
+pub mod hold;
+pub mod hotel;
+pub mod instant;
+pub mod inventory;
+pub mod money;
+pub mod operation;
+pub mod page;
+pub mod policy;
+pub mod problem;
+pub mod quote;
+pub mod quoted;
+pub mod rate;
+pub mod reference;
+pub mod reservation;
+pub mod restriction;
+pub mod sandbox;
+pub mod shortage;
+pub mod violation;
+pub mod weekday;

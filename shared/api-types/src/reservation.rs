@@ -1,0 +1,73 @@
+//! Reservations: confirmed stays.
+
+use keyrack_domain::{
+    ids::{AttemptId, HoldId, ReservationId},
+    reservation,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    date::Date,
+    guest::Guest,
+    instant::Instant,
+    money::Money,
+    quoted::{Charge, QuotedRoom},
+};
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Reservation {
+    #[schema(value_type = String)]
+    pub id: ReservationId,
+    pub state: ReservationState,
+    /// Rises with each change; the `ETag`.
+    pub version: i32,
+    #[schema(example = "HTL-204")]
+    pub hotel: String,
+    pub check_in: Date,
+    pub check_out: Date,
+    /// A room's number is its place, from 1.
+    pub rooms: Vec<QuotedRoom>,
+    pub charges: Vec<Charge>,
+    pub total: Money,
+    pub guest: Guest,
+    #[schema(value_type = String)]
+    pub hold_id: HoldId,
+    #[schema(value_type = String)]
+    pub attempt_id: AttemptId,
+    pub created_at: Instant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ReservationState {
+    Confirmed,
+    CheckedIn,
+    CheckedOut,
+    Cancelled,
+    NoShow,
+}
+
+impl From<reservation::ReservationState> for ReservationState {
+    fn from(state: reservation::ReservationState) -> Self {
+        use reservation::ReservationState as Domain;
+        match state {
+            Domain::Confirmed => Self::Confirmed,
+            Domain::CheckedIn => Self::CheckedIn,
+            Domain::CheckedOut => Self::CheckedOut,
+            Domain::Cancelled => Self::Cancelled,
+            Domain::NoShow => Self::NoShow,
+        }
+    }
+}
+
+/// One page of a traveler's own reservations, oldest first.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Reservations {
+    pub items: Vec<Reservation>,
+    /// Opaque; `null` on the last page.
+    #[schema(required = true)]
+    pub next_cursor: Option<String>,
+    /// What is newer may be missing; a single reservation is always read from the authority.
+    pub as_of: Instant,
+}

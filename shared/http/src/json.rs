@@ -1,0 +1,104 @@
+//! A JSON body, read strictly: declared as JSON, bounded in size, depth and time, and of exactly
+//! the shape that the type has.
+
+use std::time::Duration;
+
+use actix_web::{
+    FromRequest, HttpRequest,
+    dev::Payload,
+    http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap},
+    rt::time::timeout,
+    web::BytesMut,
+};
+use futures::{FutureExt, StreamExt, future::LocalBoxFuture};
+use keyrack_api_types::code::Code;
+use serde::de::DeserializeOwned;
+
+use crate::{problem::Problem, shape};
+
+/// Bytes of a body, that many included.
+pub const MAX_BODY: usize = 256 * 1024;
+
+/// Of a body that is too large so much more is read and thrown away: a connection closed under a
+/// client that is still writing would take the answer with it.
+const DRAINED: usize = 1024 * 1024;
+
+/// A body that trickles in for longer than this is given up.
+const READ_WITHIN: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let declared = declared(request.headers());
+        let payload = payload.take();
+        async move {
+            let length = declared?;
+            let body = timeout(READ_WITHIN, read(payload, length)).await.map_err(|_| {
+                Problem::new(
+                    Code::RequestTimeout,
+                    format!("The body took longer than {} s.", READ_WITHIN.as_secs()),
+                )
+            })??;
+            shape::parse(&body).map(Self)
+        }
+        .boxed_local()
+    }
+}
+
+/// `Content-Length`, where there is one, of a body that says it is plain JSON.
+fn declared(headers: &HeaderMap) -> Result<Option<usize>, Problem> {
+    let json = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(is_json);
+    if !json {
+        return Err(Problem::new(
+            Code::UnsupportedMediaType,
+            "Send a body with Content-Type: application/json.",
+        ));
+    }
+    let plain =
+        |value: &actix_web::http::header::HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    if !headers.get_all(CONTENT_ENCODING).all(plain) {
+        return Err(Problem::new(Code::UnsupportedMediaType, "Send the body without Content-Encoding."));
+    }
+    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    Ok(length.and_then(|text| text.parse().ok()))
+}
+
+fn is_json(value: &str) -> bool {
+    let mut parts = value.split(';').map(str::trim);
+    let media = parts.next().unwrap_or_default();
+    let charset = parts.all(|parameter| {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        !name.eq_ignore_ascii_case("charset") || value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+    });
+    media.eq_ignore_ascii_case("application/json") && charset
+}
+
+/// The bound is kept while reading: a chunked body does not say how long it is.
+async fn read(mut payload: Payload, length: Option<usize>) -> Result<BytesMut, Problem> {
+    if length.is_some_and(|length| length > MAX_BODY + DRAINED) {
+        return Err(too_large());
+    }
+    let mut body = BytesMut::new();
+    let mut seen = 0_usize;
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|_| Problem::new(Code::Malformed, "The body broke off."))?;
+        seen = seen.saturating_add(chunk.len());
+        if seen > MAX_BODY + DRAINED {
+            return Err(too_large());
+        }
+        if seen <= MAX_BODY {
+            body.extend_from_slice(&chunk);
+        }
+    }
+    if seen > MAX_BODY { Err(too_large()) } else { Ok(body) }
+}
+
+fn too_large() -> Problem {
+    Problem::new(Code::PayloadTooLarge, format!("A body has at most {MAX_BODY} bytes."))
+        .fact("limit_bytes", MAX_BODY)
+}

@@ -1,0 +1,60 @@
+//! `ETag` out, `If-Match` in. A tag is the quoted version; the bare number is accepted.
+
+use std::future::{Ready, ready};
+
+use actix_web::{
+    FromRequest, HttpRequest,
+    dev::Payload,
+    http::header::{ETAG, HeaderName},
+};
+use keyrack_api_types::code::Code;
+
+use crate::problem::Problem;
+
+/// `("etag", "\"3\"")`
+pub fn etag(version: i32) -> (HeaderName, String) {
+    (ETAG, format!("\"{version}\""))
+}
+
+/// The version that the caller has seen. Missing is 428.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IfMatch(pub i32);
+
+impl FromRequest for IfMatch {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let Some(value) = request.headers().get("if-match") else {
+            let rule = "Send If-Match with the ETag of the resource as you last saw it.";
+            return ready(Err(Problem::new(Code::PreconditionRequired, rule)));
+        };
+        let version = value.to_str().ok().and_then(version);
+        ready(
+            version
+                .map(Self)
+                .ok_or_else(|| Problem::new(Code::Malformed, "If-Match must be one version, such as \"3\".")),
+        )
+    }
+}
+
+fn version(text: &str) -> Option<i32> {
+    let text = text.trim();
+    let bare = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
+    let digits = !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit());
+    if digits { bare.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_the_version_quoted_or_bare() {
+        assert_eq!(version("\"3\""), Some(3));
+        assert_eq!(version("3"), Some(3));
+        for bad in ["", "\"\"", "*", "W/\"3\"", "\"3\", \"4\"", "-1", "+1", "99999999999"] {
+            assert_eq!(version(bad), None, "{bad:?}");
+        }
+    }
+}
