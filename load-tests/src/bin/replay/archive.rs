@@ -1,0 +1,152 @@
+//! The archive of the bookings: a CSV table in a ZIP file.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use crate::row::{Line, NotABooking, Row};
+
+const TABLE: &str = "hotel_bookings.csv";
+
+/// Several times the table of today: an archive that unpacks to more is not the one we know.
+const MAX_TABLE_BYTES: u64 = 100 * 1024 * 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ArchiveError {
+    #[error("there is no {0}; its data set is described in load-tests/README.md")]
+    Absent(PathBuf),
+    #[error("cannot read {path}")]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{path} is not a ZIP archive with {TABLE} in it")]
+    NotTheArchive { path: PathBuf, source: zip::result::ZipError },
+    #[error("the table cannot be read")]
+    Table(#[from] csv::Error),
+    #[error("row {row} of the table is not a booking")]
+    Row { row: u32, source: NotABooking },
+}
+
+/// In the table's order.
+pub(crate) fn read(path: &Path) -> Result<Vec<Row>, ArchiveError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(ArchiveError::Absent(path.to_owned()));
+        }
+        Err(source) => return Err(ArchiveError::Unreadable { path: path.to_owned(), source }),
+    };
+    let not_the_archive = |source| ArchiveError::NotTheArchive { path: path.to_owned(), source };
+    let mut archive = zip::ZipArchive::new(file).map_err(not_the_archive)?;
+    let table = archive.by_name(TABLE).map_err(not_the_archive)?;
+    read_table(table.take(MAX_TABLE_BYTES))
+}
+
+/// Every row becomes a [`Row`]: one that we cannot make sense of ends the reading, it is not left out.
+fn read_table(table: impl Read) -> Result<Vec<Row>, ArchiveError> {
+    let mut table = csv::Reader::from_reader(table);
+    let mut rows = Vec::new();
+    for (line, number) in table.deserialize::<Line>().zip(1..) {
+        let row = Row::read(number, &line?).map_err(|source| ArchiveError::Row { row: number, source })?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Unusable;
+
+    const HEADER: &str = "hotel,is_canceled,lead_time,arrival_date_year,arrival_date_month,\
+        arrival_date_day_of_month,stays_in_weekend_nights,stays_in_week_nights,adults,children,babies,\
+        meal,reserved_room_type,deposit_type,adr\n";
+
+    fn table(rows: &[&str]) -> Result<Vec<Row>, ArchiveError> {
+        read_table(format!("{HEADER}{}\n", rows.join("\n")).as_bytes())
+    }
+
+    fn one(row: &str) -> Row {
+        let mut rows = table(&[row]).expect("a booking");
+        assert_eq!(rows.len(), 1);
+        rows.remove(0)
+    }
+
+    #[test]
+    fn a_row_becomes_a_wish_made_lead_time_days_before_its_arrival() {
+        let row = one("City Hotel,0,40,2031,March,2,2,3,2,1,1,BB,D,Non Refund,95.5");
+        assert_eq!((row.number, row.created.to_string().as_str(), row.cancelled), (1, "2031-01-21", false));
+        let wish = row.wish.expect("a wish");
+        assert_eq!(wish.check_in.to_string(), "2031-03-02");
+        assert_eq!(wish.check_out.to_string(), "2031-03-07");
+        assert_eq!((wish.adults, wish.children_ages.as_slice()), (2, [8, 1].as_slice()));
+        assert_eq!((wish.room_type.as_str(), wish.plan.code()), ("D", "NONREF"));
+        assert_eq!(wish.hotel.code(), "PT-CITY");
+        assert_eq!(wish.adr.to_string(), "95.5");
+    }
+
+    #[test]
+    fn a_row_without_a_night_is_a_wish_that_the_product_must_refuse() {
+        let row = one("Resort Hotel,1,0,2031,July,1,0,0,0,0,0,HB,A,No Deposit,0");
+        let wish = row.wish.expect("a wish");
+        assert_eq!(wish.check_in, wish.check_out);
+        assert_eq!((row.created, wish.adults, row.cancelled), (wish.check_in, 0, true));
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_is_refused_by_the_reader_and_keeps_its_place() {
+        let rows = table(&[
+            "City Hotel,0,3,2031,May,5,0,1,2,NA,0,BB,A,No Deposit,80",
+            "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,-0.01",
+        ])
+        .expect("rows");
+        assert_eq!(rows[0].wish, Err(Unusable::ChildrenNotGiven));
+        assert_eq!(rows[1].wish, Err(Unusable::NegativeRate));
+        assert_eq!((rows[1].number, rows[1].created.to_string().as_str()), (2, "2031-05-02"));
+    }
+
+    #[test]
+    fn a_row_that_makes_no_sense_ends_the_reading_and_is_named() {
+        for (field, row) in [
+            ("hotel", "Space Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80"),
+            ("arrival_date", "City Hotel,0,3,2031,May,32,0,1,2,0,0,BB,A,No Deposit,80"),
+            ("arrival_date", "City Hotel,0,3,2031,Mai,5,0,1,2,0,0,BB,A,No Deposit,80"),
+            ("is_canceled", "City Hotel,2,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80"),
+            ("children", "City Hotel,0,3,2031,May,5,0,1,2,some,0,BB,A,No Deposit,80"),
+            ("reserved_room_type", "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,?,No Deposit,80"),
+            ("deposit_type", "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,Perhaps,80"),
+            ("adr", "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,free"),
+        ] {
+            match table(&["City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80", row]) {
+                Err(ArchiveError::Row { row: 2, source }) => {
+                    assert!(source.to_string().starts_with(field), "{source}");
+                }
+                other => panic!("{row}: {other:?}"),
+            }
+        }
+        assert!(matches!(
+            table(&["City Hotel,0,-3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80"]),
+            Err(ArchiveError::Table(_))
+        ));
+    }
+
+    #[test]
+    fn the_real_archive_has_as_many_rows_as_its_description_says() {
+        let path = Path::new(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../shared/data/hotel-bookings/hotel_bookings.csv.zip"
+        ));
+        let rows = match read(path) {
+            Err(ArchiveError::Absent(_)) => {
+                eprintln!("SKIPPED: the data set of real bookings is not there");
+                return;
+            }
+            read => read.expect("the archive"),
+        };
+        assert_eq!(rows.len(), 119_390);
+        let wishes = || rows.iter().filter_map(|row| row.wish.as_ref().ok());
+        assert_eq!(wishes().filter(|wish| wish.check_in == wish.check_out).count(), 715);
+        let unusable = |why| rows.iter().filter(|row| row.wish == Err(why)).count();
+        assert_eq!((unusable(Unusable::NegativeRate), unusable(Unusable::ChildrenNotGiven)), (1, 4));
+    }
+}

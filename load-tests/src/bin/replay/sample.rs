@@ -1,0 +1,29 @@
+//! For tests: a booking of our own making.
+
+use chrono::{Days, NaiveDate};
+use rust_decimal::Decimal;
+
+use crate::row::{Hotel, Plan, Row, Wish};
+
+pub(crate) fn day(text: &str) -> NaiveDate {
+    text.parse().expect("a date")
+}
+
+/// Two adults in a room A of the city hotel, from the day of booking on.
+pub(crate) fn wish(check_in: &str, nights: u64) -> Wish {
+    let check_in = day(check_in);
+    Wish {
+        hotel: Hotel::City,
+        check_in,
+        check_out: check_in + Days::new(nights),
+        adults: 2,
+        children_ages: Vec::new(),
+        room_type: "A".parse().expect("a code"),
+        plan: Plan::Flexible,
+        adr: Decimal::from(90),
+    }
+}
+
+pub(crate) fn row(created: &str, nights: u64) -> Row {
+    Row { number: 1, created: day(created), cancelled: false, wish: Ok(wish(created, nights)) }
+}

@@ -1,0 +1,92 @@
+//! A client of the API, as far as the README's booking needs one.
+
+use reqwest::{Client, Response, StatusCode};
+use serde_json::{Value, json};
+
+pub(crate) struct Guest {
+    http: Client,
+    base_url: String,
+    token: String,
+}
+
+/// Of the worked example.
+pub(crate) const TOTAL: &str = "14560.00";
+
+impl Guest {
+    /// Step 1: a session.
+    pub(crate) async fn new(base_url: &str) -> Self {
+        let http = Client::builder().no_proxy().build().expect("a client");
+        let answer = http.post(format!("{base_url}/v1/guest-sessions")).send().await.expect("an answer");
+        let session = body(answer, StatusCode::CREATED).await;
+        let token = session["token"].as_str().expect("a token").to_owned();
+        Self { http, base_url: base_url.to_owned(), token }
+    }
+
+    pub(crate) fn with_token(base_url: &str, token: &str) -> Self {
+        let http = Client::builder().no_proxy().build().expect("a client");
+        Self { http, base_url: base_url.to_owned(), token: token.to_owned() }
+    }
+
+    /// The same guest, where the program listens now.
+    pub(crate) fn at(&self, base_url: &str) -> Self {
+        Self::with_token(base_url, &self.token)
+    }
+
+    /// `Err` when the connection ends without an answer.
+    pub(crate) async fn post(&self, path: &str, key: &str, json: &Value) -> reqwest::Result<Response> {
+        let request = self.http.post(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
+        request.header("Idempotency-Key", key).json(json).send().await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let request = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
+        body(request.send().await.expect("an answer"), StatusCode::OK).await
+    }
+
+    /// Step 2: a price.
+    pub(crate) async fn quote(&self) -> String {
+        let room = json!({"room_type": "RT-DLX", "rate_plan": "FLEX", "adults": 2, "children_ages": []});
+        let stay =
+            json!({"hotel": "HTL-204", "check_in": "2026-11-14", "check_out": "2026-11-16", "rooms": [room]});
+        let answer = self.post("/v1/quotes", "quote", &stay).await.expect("an answer");
+        let quote = body(answer, StatusCode::CREATED).await;
+        assert_eq!(quote["total"], json!({"amount": TOTAL, "currency": "INR"}));
+        id(&quote)
+    }
+
+    /// Step 3: the room is ours for ten minutes.
+    pub(crate) async fn hold(&self, quote: &str) -> String {
+        let answer = self.post("/v1/holds", "hold", &json!({ "quote_id": quote })).await.expect("an answer");
+        id(&body(answer, StatusCode::CREATED).await)
+    }
+
+    /// Step 4: paid.
+    pub(crate) async fn book(&self, hold: &str) -> reqwest::Result<Response> {
+        let guest = json!({"name": "Asha Rao", "email": "asha@example.com"});
+        let request = json!({"hold_id": hold, "payment": {"method_token": "pm_ok"}, "guest": guest});
+        self.post("/v1/bookings", "booking", &request).await
+    }
+
+    /// All five steps; the reservation's id.
+    pub(crate) async fn books(&self) -> String {
+        let quote = self.quote().await;
+        let hold = self.hold(&quote).await;
+        let booked = body(self.book(&hold).await.expect("an answer"), StatusCode::CREATED).await;
+        assert_eq!(booked["status"], "CONFIRMED");
+        let reservation = id(&booked["reservation"]);
+        let shown = self.get(&format!("/v1/reservations/{reservation}")).await;
+        assert_eq!(shown["id"], booked["reservation"]["id"]);
+        reservation
+    }
+}
+
+pub(crate) fn id(of: &Value) -> String {
+    of["id"].as_str().expect("an id").to_owned()
+}
+
+pub(crate) async fn body(answer: Response, expected: StatusCode) -> Value {
+    let status = answer.status();
+    let body = answer.text().await.expect("a body");
+    assert_eq!(status, expected, "{body}");
+    serde_json::from_str(&body).expect("JSON")
+}

@@ -1,0 +1,8 @@
+//! The real program, started as a user starts it: on a fresh folder and a free port.
+#![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+mod booking;
+mod process;
+mod processes;
+mod refusals;
+mod sandbox;

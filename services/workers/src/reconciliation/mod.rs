@@ -1,0 +1,5 @@
+//! Ends payments of which nobody knows how they ended.
+
+mod run_once;
+
+pub(crate) use run_once::Reconciliation;
