@@ -31,7 +31,7 @@ const NIGHTS: [&str; 5] = ["2026-11-14", "2026-11-15", "2026-11-16", "2026-11-17
 
 #[tokio::test]
 async fn random_histories_are_answered_as_the_model_answers_them() {
-    for seed in [1, 2, 3] {
+    for seed in [1, 2] {
         Player::new(seed).await.play().await;
     }
 }
