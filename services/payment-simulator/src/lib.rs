@@ -3,7 +3,7 @@
 //! It behaves like a provider and not like a mock: its own process or port, its own memory (with a
 //! journal, so that a restarted sandbox still knows its charges), its own idea of amounts (minor
 //! units, no decimals), and a network in between that loses answers. The payment method says what
-//! goes wrong, see [`Method`](method::Method).
+//! goes wrong, see [`Method`].
 //!
 //! ```text
 //! PUT  /v1/authorizations/{reference}  {amount, currency, method}

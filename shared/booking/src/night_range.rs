@@ -29,7 +29,7 @@ impl NightRange {
         Self { first_night, last_night, weekdays: weekdays.filter(|days| days.len() < 7) }
     }
 
-    /// In date order. Ask only what [`faults`](Self::faults) has let pass: the range may be endless else.
+    /// In date order. Ask only what `faults` has let pass: the range may be endless else.
     pub fn nights(&self) -> impl Iterator<Item = NaiveDate> {
         let meant =
             |night: &NaiveDate| self.weekdays.as_ref().is_none_or(|days| days.contains(&night.weekday()));

@@ -2,7 +2,7 @@
 //!
 //! A batch runs many operations of one shard in one transaction. It reads without a lock, refuses what
 //! cannot succeed, claims keys, locks aggregates and then nights in one order, decides in order of
-//! arrival by pure functions, and writes once. One request is the batch of one. Read [`batch`] from top
+//! arrival by pure functions, and writes once. One request is the batch of one. Read `batch.rs` from top
 //! to bottom and you know how every transaction runs; the lock order holds by construction.
 //!
 //! What an operation is, its keys, its rows, its decision, stands with the operation in
