@@ -14,7 +14,8 @@ const UNAVAILABLE_FOR: Duration = Duration::from_secs(2);
 
 pub(crate) fn fault(fault: Fault) -> Problem {
     match fault {
-        Fault::Busy { retry_after } => {
+        // An answer like any other, and counted where it happened: no line in the log for each.
+        Fault::Busy { retry_after, source: _ } => {
             Problem::new(Code::HotNightBusy, "Many want this at once. Nothing was done.")
                 .retry_after(retry_after)
         }

@@ -9,7 +9,12 @@ use keyrack_db::{DbError, RetriedAs};
 pub enum Fault {
     /// A lock was not had in time: 503 `HOT_NIGHT_BUSY`.
     #[error("the night is busy")]
-    Busy { retry_after: Duration },
+    Busy {
+        retry_after: Duration,
+        /// In sight of the runner: it repeats what has met a serialization failure.
+        #[source]
+        source: DbError,
+    },
     /// The database cannot be reached, or is too slow to answer.
     #[error("the database cannot be reached")]
     Unavailable(#[source] DbError),
@@ -28,7 +33,7 @@ impl From<DbError> for Fault {
     fn from(error: DbError) -> Self {
         match error {
             DbError::LockTimeout(_) | DbError::Contended(_) => {
-                Self::Busy { retry_after: Duration::from_secs(1) }
+                Self::Busy { retry_after: Duration::from_secs(1), source: error }
             }
             DbError::StatementTimeout(_) | DbError::Unavailable(_) | DbError::CommitUnknown(_) => {
                 Self::Unavailable(error)
@@ -41,9 +46,8 @@ impl From<DbError> for Fault {
 impl RetriedAs for Fault {
     fn database_error(&self) -> Option<&DbError> {
         match self {
-            Self::Unavailable(error) => Some(error),
+            Self::Unavailable(error) | Self::Busy { source: error, .. } => Some(error),
             Self::Internal(error) => error.downcast_ref(),
-            Self::Busy { .. } => None,
         }
     }
 }

@@ -40,7 +40,7 @@ pub enum PlaceHoldError {
     #[error("a night is sold out")]
     SoldOut(Box<Shortage>),
     #[error("a restriction is in the way")]
-    Restricted(Vec<Violation>),
+    Restricted(Vec<Violation<RoomTypeCode>>),
     #[error("too many open holds")]
     HoldLimit { limit: u32, retry_after: Duration },
     #[error("no such hold to replace")]

@@ -9,7 +9,7 @@ use chrono_tz::Tz;
 use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{
     clock::Moment,
-    code::HotelCode,
+    code::{HotelCode, RoomTypeCode},
     horizon::Horizon,
     hotel::HotelRef,
     hotel_profile::HotelProfile,
@@ -83,7 +83,7 @@ pub enum QuoteError {
     Invalid(Vec<FieldError>),
     /// 409 `RESTRICTION_VIOLATED`, with everything that is in the way.
     #[error("a restriction is in the way")]
-    Restricted(Vec<Violation>),
+    Restricted(Vec<Violation<RoomTypeCode>>),
     #[error(transparent)]
     Key(#[from] KeyRefusal),
     #[error(transparent)]
@@ -211,7 +211,7 @@ impl Asked {
         rooms: &[Chosen<'_>],
         rates: &[BTreeMap<NaiveDate, DailyRate>],
         today: NaiveDate,
-    ) -> Result<Vec<Violation>, DbError> {
+    ) -> Result<Vec<Violation<RoomTypeCode>>, DbError> {
         let mut room_types: Vec<RoomTypeId> = rooms.iter().map(|room| room.room_type.id).collect();
         room_types.sort_unstable();
         room_types.dedup();
@@ -220,7 +220,12 @@ impl Asked {
             room_types.into_iter().map(|room_type| Window { hotel, room_type, first, last }).collect();
         let rows = restrictions::in_windows(connection, &windows).await?.remove(&hotel).unwrap_or_default();
         let asked = rooms.iter().map(|room| (room.room_type.id, room.rate_plan.id));
-        let mut found = violations(self.stay, today, asked, &rows);
+        let told = |broken: Violation| {
+            let room = rooms.iter().find(|room| room.room_type.id == broken.room_type)?;
+            Some(broken.told(room.room_type.code.clone()))
+        };
+        let broken = violations(self.stay, today, asked, &rows);
+        let mut found: Vec<_> = broken.into_iter().filter_map(told).collect();
         for (room, rates) in rooms.iter().zip(rates) {
             found.extend(no_rate(room, self.stay.nights().filter(|night| !rates.contains_key(night))));
         }
@@ -260,9 +265,12 @@ impl Asked {
     }
 }
 
-fn no_rate(room: &Chosen<'_>, nights: impl Iterator<Item = NaiveDate>) -> impl Iterator<Item = Violation> {
-    let (rule, room_type) = (Rule::NoRate, room.room_type.id);
-    nights.map(move |night| Violation { night, rule, room_type, required: None, given: None })
+fn no_rate(
+    room: &Chosen<'_>,
+    nights: impl Iterator<Item = NaiveDate>,
+) -> impl Iterator<Item = Violation<RoomTypeCode>> {
+    let (rule, code) = (Rule::NoRate, room.room_type.code.clone());
+    nights.map(move |night| Violation { night, rule, room_type: code.clone(), required: None, given: None })
 }
 
 /// The quote with what is to be had now.

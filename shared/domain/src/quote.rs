@@ -70,6 +70,11 @@ pub enum ChargeKind {
 }
 
 impl QuoteDocument {
+    /// What a room type of this quote is called.
+    pub fn code_of(&self, room_type: RoomTypeId) -> Option<&RoomTypeCode> {
+        self.rooms.iter().find(|room| room.room_type_id == room_type).map(|room| &room.room_type)
+    }
+
     /// Units this quote needs of each room type, every night of the stay alike, in lock order.
     pub fn units_by_room_type(&self) -> std::collections::BTreeMap<RoomTypeId, u32> {
         let mut units = std::collections::BTreeMap::new();

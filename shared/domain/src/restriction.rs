@@ -8,6 +8,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    code::RoomTypeCode,
     ids::{RatePlanId, RoomTypeId},
     stay::{MAX_NIGHTS, Stay},
 };
@@ -80,17 +81,25 @@ impl Rule {
     }
 }
 
-/// One reason on one date. `required` and `given` are nights or days, for rules that have a number.
+/// One reason on one date, of a room type by its number, or by its code where it is told to somebody.
+/// `required` and `given` are nights or days, for rules that have a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Violation {
+pub struct Violation<R = RoomTypeId> {
     /// For CLOSED_TO_DEPARTURE the check-out date, which is no night of the stay.
     pub night: NaiveDate,
     pub rule: Rule,
-    pub room_type: RoomTypeId,
+    pub room_type: R,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<i32>,
+}
+
+impl Violation {
+    pub fn told(self, room_type: RoomTypeCode) -> Violation<RoomTypeCode> {
+        let Self { night, rule, room_type: _, required, given } = self;
+        Violation { night, rule, room_type, required, given }
+    }
 }
 
 /// Which rate plans a row of restrictions speaks of.

@@ -1,6 +1,6 @@
 //! Where events and spans go: standard error, as text for people or as JSON for machines.
 
-use std::io;
+use std::io::{self, IsTerminal};
 
 use serde::Deserialize;
 use tracing_subscriber::{EnvFilter, filter::ParseError, fmt::format::FmtSpan, util::TryInitError};
@@ -28,6 +28,8 @@ pub fn set_up(format: LogFormat, filter: &str) -> Result<(), LogError> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_span_events(FmtSpan::NONE)
+        // Colours are for eyes; a file or a collector gets the bare text.
+        .with_ansi(io::stderr().is_terminal())
         .with_writer(io::stderr);
     match format {
         LogFormat::Text => builder.finish().try_init(),

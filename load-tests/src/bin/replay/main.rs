@@ -21,9 +21,16 @@ mod timings;
 mod told;
 mod workload;
 
-use std::{io, process::ExitCode, time::Instant};
+use std::{
+    io,
+    pin::pin,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
 
 use clap::Parser;
+use indicatif::HumanCount;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
@@ -34,7 +41,7 @@ use crate::{
     progress::Progress,
     replay::Replay,
     sandbox::{Sandbox, SandboxError},
-    tally::{Tally, with_sources},
+    tally::{Stopped, Tally, with_sources},
     timings::Timings,
     workload::Workload,
 };
@@ -51,8 +58,6 @@ enum CannotRun {
     Sandbox(#[from] SandboxError),
     #[error("the hotels cannot be set up")]
     SetUp(#[source] CallError),
-    #[error("the counters cannot be compared")]
-    Counters(#[source] CallError),
     #[error(transparent)]
     Hotels(#[from] NoHotels),
     #[error("there is nothing to replay in the archive")]
@@ -69,11 +74,28 @@ enum CannotRun {
     Client(#[from] reqwest::Error),
 }
 
+#[derive(Debug, thiserror::Error)]
+enum CheckFailed {
+    #[error("the counters cannot be compared")]
+    Counters(#[from] CallError),
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+}
+
+/// How a replay came out.
+#[derive(Clone, Copy, Debug)]
+enum Verdict {
+    Well,
+    /// Nothing is wrong, but not every row was replayed.
+    Unfinished,
+    Wrong,
+}
+
 fn main() -> ExitCode {
     let options = Options::parse();
     match run(&options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(SOMETHING_IS_WRONG),
+        Ok(Verdict::Well) => ExitCode::SUCCESS,
+        Ok(Verdict::Unfinished | Verdict::Wrong) => ExitCode::from(SOMETHING_IS_WRONG),
         Err(CannotRun::Archive(absent @ ArchiveError::Absent(_))) if options.skip_if_absent => {
             eprintln!("SKIPPED: {absent}");
             ExitCode::SUCCESS
@@ -85,60 +107,79 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all is well.
-fn run(options: &Options) -> Result<bool, CannotRun> {
+fn run(options: &Options) -> Result<Verdict, CannotRun> {
     let rows = archive::read(&options.bookings)?;
     let workload = Workload::choose(rows, options.all, options.rows);
-    let first_day = workload.days.first().ok_or(CannotRun::Nothing)?.date;
-    let hotels = Hotels::of(&workload)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        eprintln!("{} rows to replay; opening the sandbox", workload.census.chosen);
-        let sandbox = Sandbox::open(options, first_day).await?;
         let (mut interrupt, mut terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        let ended = tokio::select! {
-            ended = on(&sandbox, options, &workload, &hotels) => ended,
-            _ = interrupt.recv() => Err(CannotRun::Interrupted),
-            _ = terminate.recv() => Err(CannotRun::Interrupted),
-        };
-        sandbox.close(!matches!(ended, Ok(true) | Err(CannotRun::Interrupted))).await;
-        ended
+        let stop = AtomicBool::new(false);
+        let mut work = pin!(on_a_sandbox(options, &workload, &stop));
+        loop {
+            tokio::select! {
+                ended = &mut work => return ended,
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if stop.swap(true, Ordering::Relaxed) {
+                return Err(CannotRun::Interrupted);
+            }
+            eprintln!("Stopping after the bookings under way, with a summary. Once more stops at once.");
+        }
     })
 }
 
-async fn on(
+async fn on_a_sandbox(
+    options: &Options,
+    workload: &Workload,
+    stop: &AtomicBool,
+) -> Result<Verdict, CannotRun> {
+    let first_day = workload.days.first().ok_or(CannotRun::Nothing)?.date;
+    let hotels = Hotels::of(workload)?;
+    eprintln!("{} rows to replay; opening the sandbox", HumanCount(workload.census.chosen as u64));
+    let sandbox = Sandbox::open(options, first_day).await?;
+    let ended = replay_and_check(&sandbox, options, workload, &hotels, stop).await;
+    sandbox.close(!matches!(ended, Ok(Verdict::Well | Verdict::Unfinished))).await;
+    ended
+}
+
+async fn replay_and_check(
     sandbox: &Sandbox,
     options: &Options,
     workload: &Workload,
     hotels: &Hotels,
-) -> Result<bool, CannotRun> {
+    stop: &AtomicBool,
+) -> Result<Verdict, CannotRun> {
     let api = Api::new(&sandbox.base_url, Timings::new()?)?;
     let operator = &sandbox.operator;
     set_up::create(&api, operator, hotels).await.map_err(CannotRun::SetUp)?;
     let progress = Progress::new(workload.census.chosen)?;
     let started = Instant::now();
-    let replay = Replay {
-        api: &api,
-        operator,
-        hotels,
-        clients: options.clients(),
-        give_up_at: started + options.patience(),
-    };
+    let give_up_at = started + options.patience();
+    let replay = Replay { api: &api, operator, hotels, clients: options.clients(), give_up_at, stop };
     let tally = replay.run(workload, &progress).await;
     let elapsed = started.elapsed();
     progress.end();
     summary::rows(workload.census, &tally, options.all);
     summary::calls(&api.timings, elapsed);
-    let checked = check(sandbox, &api, hotels, &tally).await?;
-    Ok(checked && tally.wrong == 0 && tally.stopped.is_none())
+    let checked = check(sandbox, &api, hotels, &tally).await.unwrap_or_else(|error| {
+        println!("The checks at the end failed: {}", with_sources(&error));
+        false
+    });
+    Ok(match tally.stopped {
+        _ if !checked || tally.wrong > 0 => Verdict::Wrong,
+        Some(Stopped::Call(_) | Stopped::TooManyWrong) => Verdict::Wrong,
+        Some(Stopped::OutOfTime | Stopped::Interrupted) => Verdict::Unfinished,
+        None => Verdict::Well,
+    })
 }
 
 /// The counters and the invariants, once no hold is left.
-async fn check(sandbox: &Sandbox, api: &Api, hotels: &Hotels, tally: &Tally) -> Result<bool, CannotRun> {
+async fn check(sandbox: &Sandbox, api: &Api, hotels: &Hotels, tally: &Tally) -> Result<bool, CheckFailed> {
     let operator = &sandbox.operator;
-    clock::let_holds_expire(api, operator).await.map_err(CannotRun::Counters)?;
-    let compared = counters::compare(api, operator, hotels, tally).await.map_err(CannotRun::Counters)?;
+    clock::let_holds_expire(api, operator).await?;
+    let compared = counters::compare(api, operator, hotels, tally).await?;
     summary::counters(&compared);
     let verified = sandbox.verify().await?;
     summary::verified(&verified);

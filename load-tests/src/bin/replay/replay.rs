@@ -1,7 +1,10 @@
 //! The replay: day by day in the order in which the bookings were made, many guests at a time.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
@@ -25,6 +28,8 @@ pub(crate) struct Replay<'a> {
     pub(crate) hotels: &'a Hotels,
     pub(crate) clients: usize,
     pub(crate) give_up_at: Instant,
+    /// Somebody wants it to end.
+    pub(crate) stop: &'a AtomicBool,
 }
 
 impl Replay<'_> {
@@ -49,6 +54,7 @@ impl Replay<'_> {
         tally: &Mutex<Tally>,
         progress: &Progress,
     ) -> Result<(), Stopped> {
+        self.may_go_on(tally)?;
         clock::move_to(self.api, self.operator, day.date).await?;
         rates.reach(day.date, day.last_night().unwrap_or(day.date)).await?;
         let bookings = stream::iter(&day.rows).map(|row| async move {
@@ -65,6 +71,9 @@ impl Replay<'_> {
     }
 
     fn may_go_on(&self, tally: &Mutex<Tally>) -> Result<(), Stopped> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Stopped::Interrupted);
+        }
         if Instant::now() > self.give_up_at {
             return Err(Stopped::OutOfTime);
         }

@@ -80,6 +80,7 @@ struct Process {
 pub(crate) struct Verified {
     pub(crate) status: ExitStatus,
     pub(crate) report: String,
+    pub(crate) log: String,
 }
 
 impl Sandbox {
@@ -150,8 +151,8 @@ impl Sandbox {
         let output =
             timeout(VERIFIED_WITHIN, command.output()).await.map_err(|_| SandboxError::VerifyHangs)?;
         let output = output.map_err(run)?;
-        let text = [output.stdout, output.stderr].concat();
-        Ok(Verified { status: output.status, report: String::from_utf8_lossy(&text).into_owned() })
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok(Verified { status: output.status, report: text(&output.stdout), log: text(&output.stderr) })
     }
 
     /// Ends a sandbox of our own. Its folder goes too, unless it is to be looked at.

@@ -93,7 +93,9 @@ pub(crate) fn counters(compared: &Compared) {
 
 pub(crate) fn verified(verified: &Verified) {
     println!("keyrack verify: {}", status(verified.status));
-    let lines: Vec<&str> = verified.report.lines().collect();
+    // The log tells why it could not check; when all is well it would only stand in the way.
+    let log = if verified.status.success() { "" } else { verified.log.as_str() };
+    let lines: Vec<&str> = verified.report.lines().chain(log.lines()).collect();
     for line in lines.iter().take(REPORT_LINES) {
         println!("           {line}");
     }

@@ -41,6 +41,8 @@ pub(crate) struct Tally {
 pub(crate) enum Stopped {
     #[error("the time was up (--max-minutes)")]
     OutOfTime,
+    #[error("it was interrupted")]
+    Interrupted,
     #[error("{MOST_WRONG} answers were wrong")]
     TooManyWrong,
     #[error("the hotels could not be kept up to date")]

@@ -140,8 +140,8 @@ async fn b087_b088_a_restriction_is_told_with_its_night_and_what_it_requires() {
     let refused = quote(&world, &guest, &request("HTL-204", ("2026-11-15", "2026-11-17"))).await;
     let refused = refused.expect_problem(409, "RESTRICTION_VIOLATED");
     let violations = json!([
-        {"rule": "STOP_SELL", "night": "2026-11-15", "required": null, "given": null},
-        {"rule": "MIN_STAY_THROUGH", "night": "2026-11-16", "required": 4, "given": 2},
+        {"rule": "STOP_SELL", "room_type": "RT-DLX", "night": "2026-11-15", "required": null, "given": null},
+        {"rule": "MIN_STAY_THROUGH", "room_type": "RT-DLX", "night": "2026-11-16", "required": 4, "given": 2},
     ]);
     assert_eq!(refused.at("/violations"), &violations);
     restrict(&world, "2026-11-15", "stop_sell", Value::Null).await.expect(200);

@@ -1,5 +1,6 @@
 //! A client of the API, as far as the README's booking needs one.
 
+use chrono::{Days, NaiveDate};
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -7,6 +8,7 @@ pub(crate) struct Guest {
     http: Client,
     base_url: String,
     token: String,
+    check_in: NaiveDate,
 }
 
 /// Of the worked example.
@@ -19,17 +21,27 @@ impl Guest {
         let answer = http.post(format!("{base_url}/v1/guest-sessions")).send().await.expect("an answer");
         let session = body(answer, StatusCode::CREATED).await;
         let token = session["token"].as_str().expect("a token").to_owned();
-        Self { http, base_url: base_url.to_owned(), token }
+        Self { http, base_url: base_url.to_owned(), token, check_in: worked_example() }
     }
 
     pub(crate) fn with_token(base_url: &str, token: &str) -> Self {
         let http = Client::builder().no_proxy().build().expect("a client");
-        Self { http, base_url: base_url.to_owned(), token: token.to_owned() }
+        Self { http, base_url: base_url.to_owned(), token: token.to_owned(), check_in: worked_example() }
+    }
+
+    /// Two nights of their own for the guest of this number.
+    pub(crate) fn number(mut self, number: usize) -> Self {
+        self.check_in = worked_example() + Days::new(2 * number as u64);
+        self
+    }
+
+    pub(crate) const fn first_night(&self) -> NaiveDate {
+        self.check_in
     }
 
     /// The same guest, where the program listens now.
     pub(crate) fn at(&self, base_url: &str) -> Self {
-        Self::with_token(base_url, &self.token)
+        Self { check_in: self.check_in, ..Self::with_token(base_url, &self.token) }
     }
 
     /// `Err` when the connection ends without an answer.
@@ -46,8 +58,8 @@ impl Guest {
     /// Step 2: a price.
     pub(crate) async fn quote(&self) -> String {
         let room = json!({"room_type": "RT-DLX", "rate_plan": "FLEX", "adults": 2, "children_ages": []});
-        let stay =
-            json!({"hotel": "HTL-204", "check_in": "2026-11-14", "check_out": "2026-11-16", "rooms": [room]});
+        let (check_in, check_out) = (self.check_in, self.check_in + Days::new(2));
+        let stay = json!({"hotel": "HTL-204", "check_in": check_in, "check_out": check_out, "rooms": [room]});
         let answer = self.post("/v1/quotes", "quote", &stay).await.expect("an answer");
         let quote = body(answer, StatusCode::CREATED).await;
         assert_eq!(quote["total"], json!({"amount": TOTAL, "currency": "INR"}));
@@ -56,14 +68,22 @@ impl Guest {
 
     /// Step 3: the room is ours for ten minutes.
     pub(crate) async fn hold(&self, quote: &str) -> String {
-        let answer = self.post("/v1/holds", "hold", &json!({ "quote_id": quote })).await.expect("an answer");
+        let answer = self.try_hold(quote).await.expect("an answer");
         id(&body(answer, StatusCode::CREATED).await)
+    }
+
+    pub(crate) async fn try_hold(&self, quote: &str) -> reqwest::Result<Response> {
+        self.post("/v1/holds", "hold", &json!({ "quote_id": quote })).await
     }
 
     /// Step 4: paid.
     pub(crate) async fn book(&self, hold: &str) -> reqwest::Result<Response> {
+        self.book_with(hold, "pm_ok").await
+    }
+
+    pub(crate) async fn book_with(&self, hold: &str, method: &str) -> reqwest::Result<Response> {
         let guest = json!({"name": "Asha Rao", "email": "asha@example.com"});
-        let request = json!({"hold_id": hold, "payment": {"method_token": "pm_ok"}, "guest": guest});
+        let request = json!({"hold_id": hold, "payment": {"method_token": method}, "guest": guest});
         self.post("/v1/bookings", "booking", &request).await
     }
 
@@ -78,6 +98,10 @@ impl Guest {
         assert_eq!(shown["id"], booked["reservation"]["id"]);
         reservation
     }
+}
+
+fn worked_example() -> NaiveDate {
+    "2026-11-14".parse().expect("a date")
 }
 
 pub(crate) fn id(of: &Value) -> String {

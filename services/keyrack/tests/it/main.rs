@@ -2,6 +2,8 @@
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 mod booking;
+mod crashes;
+mod dev;
 mod process;
 mod processes;
 mod refusals;

@@ -1,6 +1,7 @@
 //! A process of the program, and what it says.
 
 use std::{
+    os::unix::process::ExitStatusExt,
     process::{ExitStatus, Output, Stdio},
     time::Duration,
 };
@@ -67,8 +68,18 @@ impl Process {
         kill(self.pid, signal).expect("it runs");
     }
 
-    pub(crate) async fn ended(&mut self) -> ExitStatus {
+    async fn ended(&mut self) -> ExitStatus {
         timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("its end")
+    }
+
+    /// Waits for the end that it was told to have.
+    pub(crate) async fn has_aborted(mut self) {
+        assert_eq!(self.ended().await.signal(), Some(Signal::SIGABRT as i32));
+    }
+
+    /// Stops it, and has no more to say about it.
+    pub(crate) async fn stop_cleanly(self) {
+        assert_eq!(self.stop().await.0.code(), Some(0));
     }
 
     /// Asks it to stop, as a supervisor does; returns what else it said on its output.

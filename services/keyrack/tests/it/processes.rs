@@ -55,7 +55,7 @@ async fn two_processes_of_workers_and_one_api_share_a_database() {
     let shown = run(&["repair", "--hotel", "HTL-204"], &environment).await;
     assert_eq!(shown.status.code(), Some(0), "{}", stdout(&shown));
     for process in [first, second, api] {
-        assert_eq!(process.stop().await.0.code(), Some(0));
+        process.stop_cleanly().await;
     }
     provider.stop().await;
 }

@@ -1,13 +1,13 @@
-//! `keyrack dev`, from its first line to its last process.
+//! A sandbox of a test's own.
 
 use std::{
     fs::{self, Permissions},
-    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    os::unix::fs::PermissionsExt,
     path::Path,
 };
 
-use nix::sys::signal::Signal;
-use reqwest::StatusCode;
+use chrono::NaiveDate;
+use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -16,23 +16,32 @@ use crate::{
     process::{Process, run, stderr, stdout},
 };
 
-struct Sandbox {
+pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
 impl Sandbox {
     /// PostgreSQL may run as another user, who has to get in.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let open = Permissions::from_mode(0o711);
         Self { folder: tempfile::Builder::new().permissions(open).tempdir().expect("a folder") }
     }
 
-    fn path(&self) -> &str {
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn path(&self) -> &str {
         self.folder.path().to_str().expect("a path")
     }
 
+    /// One that ends itself, as a power cut would, at this point of a transaction.
+    pub(crate) async fn start_dying_at(&self, point: &str) -> (Process, String) {
+        self.start(&[("KEYRACK_ABORT_AT", point)]).await
+    }
+
     /// The process and the address that it has said.
-    async fn start(&self, environment: &[(&str, &str)]) -> (Process, String) {
+    pub(crate) async fn start(&self, environment: &[(&str, &str)]) -> (Process, String) {
         let arguments = ["dev", "--port", "0", "--data-dir", self.path()];
         let (process, line) = Process::start(&arguments, environment).await;
         let base_url = line.strip_prefix("keyrack dev is ready at ").expect("the ready line").to_owned();
@@ -40,109 +49,48 @@ impl Sandbox {
         (process, base_url)
     }
 
-    fn credentials(&self) -> Value {
+    pub(crate) fn credentials(&self) -> Value {
         let text = fs::read_to_string(self.folder.path().join("credentials.json")).expect("credentials");
         serde_json::from_str(&text).expect("JSON")
     }
 
-    fn operator(&self, base_url: &str) -> Guest {
+    pub(crate) fn operator(&self, base_url: &str) -> Guest {
         let token = self.credentials()["tokens"]["operator"].as_str().expect("a token").to_owned();
         Guest::with_token(base_url, &token)
     }
 
     /// The clock after the move.
-    async fn advance(&self, base_url: &str, seconds: u32) -> String {
-        let operator = self.operator(base_url);
-        let answer = operator.post("/v1/sandbox/clock", "unused", &json!({ "advance_s": seconds })).await;
-        let moved = body(answer.expect("an answer"), StatusCode::OK).await;
-        moved["now"].as_str().expect("an instant").to_owned()
+    pub(crate) async fn advance(&self, base_url: &str, seconds: u32) -> String {
+        let answer = self.try_advance(base_url, seconds).await.expect("an answer");
+        body(answer, StatusCode::OK).await["now"].as_str().expect("an instant").to_owned()
     }
 
-    async fn must_verify(&self) {
+    /// `Err` when the process dies of what is due then.
+    pub(crate) async fn try_advance(&self, base_url: &str, seconds: u32) -> reqwest::Result<Response> {
+        let operator = self.operator(base_url);
+        operator.post("/v1/sandbox/clock", "unused", &json!({ "advance_s": seconds })).await
+    }
+
+    /// Held and confirmed on the first night of a stay in the deluxe room.
+    pub(crate) async fn claimed(&self, base_url: &str, night: NaiveDate) -> (u64, u64) {
+        let query = format!("room_type=RT-DLX&first_night={night}&last_night={night}");
+        let page = self.operator(base_url).get(&format!("/v1/hotels/HTL-204/inventory?{query}")).await;
+        let count = |name: &str| page["items"][0][name].as_u64().expect("a number");
+        (count("held"), count("confirmed"))
+    }
+
+    pub(crate) async fn must_verify(&self) {
         let verified = run(&["verify", "--data-dir", self.path()], &[]).await;
         assert_eq!(verified.status.code(), Some(0), "{}{}", stdout(&verified), stderr(&verified));
     }
 
-    fn postgres_pid(&self) -> u32 {
+    pub(crate) fn postgres_pid(&self) -> u32 {
         let mark = fs::read_to_string(self.folder.path().join("postgres/data/postmaster.pid"));
         mark.expect("a running server").lines().next().and_then(|pid| pid.parse().ok()).expect("a process id")
     }
 }
 
-async fn charges(base_url: &str) -> Vec<Value> {
+pub(crate) async fn charges(base_url: &str) -> Vec<Value> {
     let answer = reqwest::get(format!("{base_url}/simulator/charges")).await.expect("an answer");
     body(answer, StatusCode::OK).await["items"].as_array().expect("charges").clone()
-}
-
-#[tokio::test]
-async fn the_readme_books_a_room_and_the_sandbox_stops_without_a_trace() {
-    let sandbox = Sandbox::new();
-    let (process, base_url) = sandbox.start(&[]).await;
-    let mode =
-        fs::metadata(sandbox.folder.path().join("credentials.json")).expect("credentials").permissions();
-    assert_eq!(mode.mode() & 0o777, 0o600);
-    let tokens = sandbox.credentials()["tokens"].as_object().expect("tokens").len();
-    assert_eq!(tokens, 1 + 3 * 6, "an operator, and staff, PMS and channel of six hotels");
-
-    Guest::new(&base_url).await.books().await;
-    sandbox.must_verify().await;
-    assert_eq!(charges(&base_url).await.len(), 2, "one authorization and one capture");
-
-    let port = base_url.rsplit(':').next().expect("a port");
-    let other = Sandbox::new();
-    let second = run(&["dev", "--port", port, "--data-dir", other.path()], &[]).await;
-    assert_eq!(second.status.code(), Some(1));
-    assert!(stderr(&second).contains(&format!("port {port} of 127.0.0.1 is taken")), "{}", stderr(&second));
-    let second = run(&["dev", "--port", "0", "--data-dir", sandbox.path()], &[]).await;
-    assert!(stderr(&second).contains("is in use by another keyrack dev"), "{}", stderr(&second));
-
-    let doctor = run(&["doctor", "--data-dir", sandbox.path()], &[]).await;
-    assert_eq!(doctor.status.code(), Some(0), "{}", stdout(&doctor));
-    assert!(stdout(&doctor).contains("note  the clock is moved by"), "{}", stdout(&doctor));
-
-    let postgres = sandbox.postgres_pid();
-    let (status, rest) = process.stop().await;
-    assert_eq!((status.code(), rest), (Some(0), Vec::new()), "one line in all, and a clean end");
-    assert!(!Path::new(&format!("/proc/{postgres}")).exists(), "PostgreSQL has ended with it");
-    let verified = run(&["verify", "--data-dir", sandbox.path()], &[]).await;
-    assert_eq!(verified.status.code(), Some(2));
-    assert!(stderr(&verified).contains("no sandbox runs in"), "{}", stderr(&verified));
-}
-
-#[tokio::test]
-async fn a_killed_sandbox_comes_back_with_its_clock_its_charges_and_its_tokens() {
-    let sandbox = Sandbox::new();
-    // Dies with the money taken and nothing of it written down.
-    let (mut process, base_url) =
-        sandbox.start(&[("KEYRACK_ABORT_AT", "confirm.after_rows_written:1")]).await;
-    let before = sandbox.advance(&base_url, 3600).await;
-    assert!(before.starts_with("2026-01-10T07:"), "{before}");
-    let tokens = sandbox.credentials()["tokens"].clone();
-    let guest = Guest::new(&base_url).await;
-    let quote = guest.quote().await;
-    let hold = guest.hold(&quote).await;
-    guest.book(&hold).await.expect_err("the process has died");
-    assert_eq!(process.ended().await.signal(), Some(Signal::SIGABRT as i32));
-
-    let (process, base_url) = sandbox.start(&[]).await;
-    assert_eq!(sandbox.credentials()["tokens"], tokens);
-    assert_eq!(charges(&base_url).await.len(), 2);
-    let guest = guest.at(&base_url);
-    let repeated = body(guest.book(&hold).await.expect("an answer"), StatusCode::ACCEPTED).await;
-    assert_eq!(repeated["status"], "PENDING_PAYMENT");
-    // Past the attempt's deadline, still within the hold's time: the sweep has asked the provider.
-    let after = sandbox.advance(&base_url, 130).await;
-    assert!(after > before, "{after}");
-    let booked = body(guest.book(&hold).await.expect("an answer"), StatusCode::CREATED).await;
-    assert_eq!(booked["status"], "CONFIRMED");
-    assert_eq!(charges(&base_url).await.len(), 2, "nothing was charged twice");
-    sandbox.must_verify().await;
-    process.signal(Signal::SIGKILL);
-    drop(process);
-
-    let (process, base_url) = sandbox.start(&[]).await;
-    let reservation = booked["reservation"]["id"].as_str().expect("an id");
-    guest.at(&base_url).get(&format!("/v1/reservations/{reservation}")).await;
-    assert!(sandbox.advance(&base_url, 1).await > after);
-    assert_eq!(process.stop().await.0.code(), Some(0));
 }

@@ -8,6 +8,7 @@ use std::{
 use keyrack_domain::{
     actor::Actor,
     clock::Moment,
+    code::RoomTypeCode,
     event::{Event, HoldEnded, HoldPlaced},
     hold::HoldState,
     hotel::HotelRef,
@@ -42,7 +43,7 @@ pub enum HoldAnswer {
     Placed(HoldView),
     QuoteNotFound,
     QuoteExpired(Moment),
-    Restricted(Vec<Violation>),
+    Restricted(Vec<Violation<RoomTypeCode>>),
     HoldLimit {
         retry_after: Duration,
     },
@@ -133,7 +134,9 @@ impl PlaceHoldOp {
         }
         let broken = self.violations(&quote.document, facts);
         if !broken.is_empty() {
-            return Some(HoldAnswer::Restricted(broken));
+            let told =
+                |broken: Violation| Some(broken.told(quote.document.code_of(broken.room_type)?.clone()));
+            return Some(HoldAnswer::Restricted(broken.into_iter().filter_map(told).collect()));
         }
         self.not_replaceable(facts).or_else(|| self.over_the_cap(facts))
     }

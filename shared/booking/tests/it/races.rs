@@ -59,7 +59,7 @@ async fn b113_a_night_locked_by_somebody_else_is_busy_and_the_others_are_not() {
         )
         .await;
     let busy = at.hold_quote(&guest, quote, fresh_key()).await.expect_err("the night is locked");
-    let PlaceHoldError::Fault(keyrack_booking::Fault::Busy { retry_after }) = busy else {
+    let PlaceHoldError::Fault(keyrack_booking::Fault::Busy { retry_after, .. }) = busy else {
         panic!("{busy:?}")
     };
     assert!(retry_after <= Duration::from_secs(2));
