@@ -69,6 +69,7 @@ CREATE TABLE payment_attempts (
     purpose          text NOT NULL,
     hold_id          uuid,
     principal_id     uuid NOT NULL,
+    endpoint         text COLLATE "C" NOT NULL,
     idempotency_key  text COLLATE "C" NOT NULL,
     try_id           uuid NOT NULL,
     fingerprint      bytea NOT NULL,
@@ -88,7 +89,7 @@ CREATE TABLE payment_attempts (
     leased_until     timestamptz,
     PRIMARY KEY (hotel_id, attempt_id),
     FOREIGN KEY (hotel_id, hold_id) REFERENCES holds (hotel_id, hold_id),
-    CONSTRAINT attempts_key_once UNIQUE (hotel_id, principal_id, idempotency_key),
+    CONSTRAINT attempts_key_once UNIQUE (hotel_id, principal_id, endpoint, idempotency_key),
     CONSTRAINT attempts_purpose CHECK (purpose IN ('booking', 'deposit', 'change', 'penalty')),
     CONSTRAINT attempts_booking_has_a_hold CHECK (purpose <> 'booking' OR hold_id IS NOT NULL),
     CONSTRAINT attempts_state CHECK (state IN (
@@ -159,7 +160,8 @@ CREATE TABLE reservations (
     CONSTRAINT reservations_one_per_attempt UNIQUE (hotel_id, attempt_id),
     CONSTRAINT reservations_state CHECK (state IN ('CONFIRMED', 'CHECKED_IN', 'CHECKED_OUT', 'CANCELLED', 'NO_SHOW')),
     CONSTRAINT reservations_version_from_one CHECK (version >= 1),
-    CONSTRAINT reservations_has_a_night CHECK (check_out > check_in)
+    CONSTRAINT reservations_has_a_night CHECK (check_out > check_in),
+    CONSTRAINT reservations_total_not_negative CHECK (total >= 0)
 );
 CREATE INDEX reservations_of_principal ON reservations (principal_id, reservation_id, hotel_id);
 COMMENT ON TABLE reservations IS 'A confirmed stay. version rises with each change and is the ETag.';
@@ -176,7 +178,9 @@ CREATE TABLE reservation_nights (
     price_version  integer NOT NULL,
     given_back_at  timestamptz,
     PRIMARY KEY (hotel_id, reservation_id, room, stay_date),
-    FOREIGN KEY (hotel_id, reservation_id) REFERENCES reservations (hotel_id, reservation_id)
+    FOREIGN KEY (hotel_id, reservation_id) REFERENCES reservations (hotel_id, reservation_id),
+    CONSTRAINT reservation_nights_room_from_one CHECK (room >= 1),
+    CONSTRAINT reservation_nights_amount_not_negative CHECK (amount >= 0)
 );
 CREATE INDEX reservation_nights_by_night ON reservation_nights (hotel_id, room_type_id, stay_date) WHERE given_back_at IS NULL;
 COMMENT ON TABLE reservation_nights IS 'One row per room and night: one unit of confirmed until it is given back.';

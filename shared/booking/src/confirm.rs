@@ -4,23 +4,25 @@
 use keyrack_domain::{
     actor::Actor,
     attempt::AttemptState,
-    event::{Event, ReservationConfirmed},
+    event::{AttemptReconciling, Event, ReservationConfirmed},
     hold::HoldState,
-    ids::{AttemptId, ReservationId},
+    ids::{AttemptId, HoldId, ReservationId},
     money::Money,
     reservation::ReservationState,
 };
 use keyrack_ledger::{
-    AttemptMove, AttemptRow, Changes, Decision, Facts, Found, HoldFacts, KeyClaim, Movement, MovementKind,
-    Needs, NightDelta, Operation, ReservationRow, Write,
+    AttemptMove, AttemptRow, Changes, Decision, Facts, Found, Grounds, HoldFacts, KeyClaim, Movement,
+    MovementKind, Needs, NightDelta, Operation, ReservationRow, Write,
 };
 use keyrack_payments::Reference;
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
-use crate::{availability, release::operation::needs_of_hold};
+use crate::{availability, drift, release::operation::needs_of_hold};
 
 #[derive(Clone, Debug)]
 pub struct ConfirmOp {
+    /// The guest whose request drives it, or the resolver.
+    pub actor: Actor,
     pub attempt: AttemptId,
     /// PENDING_PAYMENT for the request, RECONCILING for the resolver: the two can never both complete it.
     pub guard: AttemptState,
@@ -63,7 +65,7 @@ impl Operation for ConfirmOp {
         let hold = facts.holds.get(&attempt.hold).filter(|hold| {
             hold.row.state == HoldState::Active
                 && self.captured == attempt.amount
-                && availability::drift(facts, self.attempt.hotel(), &hold.units).is_none()
+                && drift::of(facts, self.attempt.hotel(), &hold.units).is_none()
         });
         match hold {
             Some(hold) => self.confirm(facts, attempt, hold),
@@ -97,6 +99,30 @@ pub(crate) fn capture_became_known(attempt: &AttemptRow, captured: Money) -> Opt
             reference: Reference::Capture(attempt.id).to_string(),
         })
     })
+}
+
+/// The attempt becomes a case of the resolver.
+pub(crate) fn open_case(
+    attempt: AttemptId,
+    hold: HoldId,
+    why: &'static str,
+    actor: Actor,
+) -> (NewEvent, NewAudit) {
+    let hotel = attempt.hotel();
+    let event = Event::AttemptReconciling(AttemptReconciling {
+        attempt_id: attempt,
+        hold_id: hold,
+        why: why.to_owned(),
+    });
+    let audit = NewAudit {
+        hotel,
+        actor,
+        action: event.type_name(),
+        subject: attempt.to_string(),
+        before: Some(serde_json::json!({ "state": AttemptState::PendingPayment })),
+        after: Some(serde_json::json!({ "state": AttemptState::Reconciling, "why": why })),
+    };
+    (NewEvent { hotel, event }, audit)
 }
 
 impl ConfirmOp {
@@ -142,24 +168,30 @@ impl ConfirmOp {
         changes.events.push(NewEvent { hotel, event });
         changes.audit.push(NewAudit {
             hotel,
-            actor: Actor::Worker,
+            actor: self.actor.clone(),
             action: "reservation.confirmed",
             subject: row.id.to_string(),
             before: None,
-            after: Some(
-                serde_json::json!({ "hold": row.hold, "attempt": row.attempt, "captured": self.captured }),
-            ),
+            after: Some(serde_json::json!({
+                "hold": row.hold,
+                "attempt": row.attempt,
+                "total": row.total,
+                "captured": self.captured,
+            })),
         });
     }
 
     /// Money was taken and there is no hold to spend. The request hands over; the resolver goes on itself.
     fn leave_to_the_resolver(&self, attempt: &AttemptRow) -> Decision<ConfirmAnswer> {
         if self.guard != AttemptState::PendingPayment {
-            return Decision::refuse(ConfirmAnswer::Unplaced);
+            return Decision::Refuse { answer: ConfirmAnswer::Unplaced, grounds: Grounds::Locks };
         }
         let mut changes = Changes::default();
         changes.writes.push(self.shift(attempt, AttemptState::Reconciling));
         changes.writes.extend(capture_became_known(attempt, self.captured));
+        let (event, audit) = open_case(attempt.id, attempt.hold, "no_room", self.actor.clone());
+        changes.events.push(event);
+        changes.audit.push(audit);
         Decision::Commit(changes, ConfirmAnswer::Unplaced)
     }
 

@@ -8,14 +8,13 @@ use keyrack_domain::{
     ids::HoldId,
 };
 use keyrack_ledger::{
-    Changes, Decision, Facts, Found, KeyClaim, Ledger, LedgerError, Needs, NightKey, Operation, Outcome,
-    Write,
+    Changes, Decision, Facts, Found, Grounds, KeyClaim, Ledger, LedgerError, Needs, NightKey, Operation,
+    Outcome, Write,
 };
 use keyrack_store::{audit::NewAudit, clock, holds};
-use keyrack_telemetry::names;
 
 use crate::{
-    Fault, availability,
+    Fault, drift,
     release::operation::{give_back, needs_of_hold},
 };
 
@@ -67,11 +66,14 @@ impl Operation for ExpireOp {
         let Some(hold) = facts.holds.get(&self.hold).filter(due) else {
             return Decision::refuse(ExpireAnswer::NotDue);
         };
-        match availability::drift(facts, self.hold.hotel(), &hold.units) {
+        match drift::of(facts, self.hold.hotel(), &hold.units) {
             None if self.as_drift => Decision::refuse(ExpireAnswer::NotDue),
-            None => Decision::Commit(give_back(facts, hold, HoldState::Expired), ExpireAnswer::Expired),
+            None => {
+                let changes = give_back(facts, hold, HoldState::Expired, Actor::Worker);
+                Decision::Commit(changes, ExpireAnswer::Expired)
+            }
             Some(night) if self.as_drift => Decision::Commit(self.mark(night), ExpireAnswer::Marked),
-            Some(night) => Decision::refuse(ExpireAnswer::Drift(night)),
+            Some(night) => Decision::Refuse { answer: ExpireAnswer::Drift(night), grounds: Grounds::Locks },
         }
     }
 
@@ -129,7 +131,7 @@ pub async fn run_once(ledger: &Ledger) -> Result<Expired, Fault> {
             Ok(Outcome::Answered(ExpireAnswer::Expired)) => done.expired += 1,
             Ok(Outcome::Answered(ExpireAnswer::Drift(night))) => {
                 done.drifted += 1;
-                report_drift(hold, night);
+                drift::report(hold, night);
                 ledger.run(ExpireOp { hold, as_drift: true }).await?;
             }
             Ok(_) => {}
@@ -147,17 +149,6 @@ pub async fn lag(ledger: &Ledger) -> Result<Duration, Fault> {
     let now = clock::now(&mut connection).await?;
     let oldest = holds::oldest_due(&mut connection, now).await?;
     Ok(oldest.map_or(Duration::ZERO, |end| end.until(now)))
-}
-
-pub(crate) fn report_drift(hold: HoldId, night: NightKey) {
-    metrics::counter!(names::COUNTER_DRIFT).increment(1);
-    tracing::error!(
-        %hold,
-        hotel_id = night.hotel.0,
-        room_type_id = night.room_type.0,
-        night = %night.date,
-        "counter drift: the night does not carry the hold; it stays ACTIVE until repaired"
-    );
 }
 
 impl From<LedgerError> for Fault {

@@ -12,6 +12,8 @@ use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
 #[derive(Clone, Debug)]
 pub struct FailAttemptOp {
+    /// The guest whose request drives it, or the resolver.
+    pub actor: Actor,
     pub attempt: AttemptId,
     pub guard: AttemptState,
     /// Stable word, told to the guest.
@@ -69,7 +71,7 @@ impl Operation for FailAttemptOp {
         changes.events.push(NewEvent { hotel, event });
         changes.audit.push(NewAudit {
             hotel,
-            actor: Actor::Worker,
+            actor: self.actor.clone(),
             action: "attempt.failed",
             subject: attempt.id.to_string(),
             before: Some(serde_json::json!({ "state": self.guard })),

@@ -32,7 +32,7 @@ impl Fault {
 impl From<DbError> for Fault {
     fn from(error: DbError) -> Self {
         match error {
-            DbError::LockTimeout(_) | DbError::Contended(_) => {
+            DbError::LockTimeout(_) | DbError::TryLockTimeout | DbError::Contended(_) => {
                 Self::Busy { retry_after: Duration::from_secs(1), source: error }
             }
             DbError::StatementTimeout(_) | DbError::Unavailable(_) | DbError::CommitUnknown(_) => {

@@ -3,6 +3,7 @@
 
 mod amount;
 mod availability;
+mod drift;
 mod ended;
 mod entropy;
 mod fault;

@@ -1,10 +1,10 @@
 //! Between T2 and T3: asking the provider, with no transaction open.
 
 use keyrack_domain::{
+    actor::Actor,
     attempt::AttemptState,
     hotel::HotelRef,
     ids::{AttemptId, ReservationId},
-    money::Money,
 };
 use keyrack_ledger::AttemptRow;
 use keyrack_payments::{Authorization, Capture, Deadline, Refusal};
@@ -35,15 +35,20 @@ impl Paid {
 }
 
 /// Asks the provider to pay for an attempt that is PENDING_PAYMENT, and settles what is definite.
-pub(crate) async fn pay(desk: &Desk, hotel: &HotelRef, attempt: &AttemptRow) -> Result<(), Fault> {
+pub(crate) async fn pay(
+    desk: &Desk,
+    hotel: &HotelRef,
+    attempt: &AttemptRow,
+    actor: Actor,
+) -> Result<(), Fault> {
     let points = desk.ledger(hotel)?.database().points().clone();
     points.reach("pay", "before_provider").await;
     let paid = ask(desk, attempt).await;
     points.reach("pay", "after_provider").await;
     metrics::counter!(names::ATTEMPTS, "outcome" => paid.label()).increment(1);
     match paid {
-        Paid::Captured => confirm(desk, hotel, attempt.id, attempt.amount).await,
-        Paid::Nothing { why } => fail(desk, hotel, attempt.id, why).await,
+        Paid::Captured => confirm(desk, hotel, attempt, actor).await,
+        Paid::Nothing { why } => fail(desk, hotel, attempt.id, why, actor).await,
         Paid::Unknown => {
             tracing::warn!(attempt = %attempt.id, "the provider's answer is unknown; the sweep will ask");
             Ok(())
@@ -81,20 +86,27 @@ async fn capture(desk: &Desk, attempt: &AttemptRow, deadline: Deadline) -> Paid 
     }
 }
 
-async fn confirm(desk: &Desk, hotel: &HotelRef, attempt: AttemptId, captured: Money) -> Result<(), Fault> {
+async fn confirm(desk: &Desk, hotel: &HotelRef, attempt: &AttemptRow, actor: Actor) -> Result<(), Fault> {
     let operation = ConfirmOp {
-        attempt,
+        actor,
+        attempt: attempt.id,
         guard: AttemptState::PendingPayment,
-        captured,
+        captured: attempt.amount,
         reservation: ReservationId::new(hotel.id, entropy::id()),
     };
     let outcome = desk.ledger(hotel)?.run(operation).await?;
-    tracing::info!(%attempt, ?outcome, "captured");
+    tracing::info!(attempt = %attempt.id, ?outcome, "captured");
     Ok(())
 }
 
-async fn fail(desk: &Desk, hotel: &HotelRef, attempt: AttemptId, failure: String) -> Result<(), Fault> {
-    let operation = FailAttemptOp { attempt, guard: AttemptState::PendingPayment, failure };
+async fn fail(
+    desk: &Desk,
+    hotel: &HotelRef,
+    attempt: AttemptId,
+    failure: String,
+    actor: Actor,
+) -> Result<(), Fault> {
+    let operation = FailAttemptOp { actor, attempt, guard: AttemptState::PendingPayment, failure };
     let outcome = desk.ledger(hotel)?.run(operation).await?;
     tracing::info!(%attempt, ?outcome, "nothing was taken");
     Ok(())

@@ -21,7 +21,7 @@ use keyrack_domain::{
 use keyrack_store::holds;
 
 use self::operation::{HoldAnswer, PlaceHoldOp};
-use crate::{Answered, Desk, Fault, KeyRefusal, entropy, key, views::HoldView};
+use crate::{Answered, Desk, Fault, KeyRefusal, drift, entropy, key, views::HoldView};
 
 #[derive(Clone, Debug)]
 pub struct PlaceHold {
@@ -119,6 +119,7 @@ pub async fn run(
         HoldAnswer::ReplacedNotFound => Err(PlaceHoldError::ReplacedNotFound),
         HoldAnswer::ReplacedNotActive(state) => Err(PlaceHoldError::ReplacedNotActive(state)),
         HoldAnswer::AttemptInProgress(attempt) => Err(PlaceHoldError::AttemptInProgress(attempt)),
+        HoldAnswer::Drift(hold, night) => Err(drift::fault(hold, night).into()),
         HoldAnswer::SoldOut { short, own_hold, wanted } => {
             let shortage = alternatives::shortage(desk, &hotel, &short, own_hold, &wanted).await?;
             Err(PlaceHoldError::SoldOut(Box::new(shortage)))

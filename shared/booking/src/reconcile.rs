@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use keyrack_db::DbError;
 use keyrack_domain::{
+    actor::Actor,
     attempt::AttemptState,
     clock::Moment,
     hold::HoldState,
@@ -15,11 +16,11 @@ use keyrack_domain::{
 };
 use keyrack_ledger::{AttemptRow, Ledger, Outcome};
 use keyrack_payments::{Capture, Deadline, LookUp, Reference, Standing, Void};
-use keyrack_store::{attempts, clock, holds};
+use keyrack_store::{attempts, audit, clock, holds, outbox};
 
 use crate::{
     Desk, Fault,
-    confirm::{ConfirmAnswer, ConfirmOp},
+    confirm::{ConfirmAnswer, ConfirmOp, open_case},
     entropy,
     fail_attempt::FailAttemptOp,
     give_up_booking::{GiveUpAnswer, GiveUpBookingOp},
@@ -57,7 +58,14 @@ pub async fn run_once(desk: &Desk, ledger: &Ledger) -> Result<Swept, Fault> {
         .transaction("lease_unknown_attempts", move |connection| {
             Box::pin(async move {
                 let now = clock::now(connection).await?;
-                attempts::lease_unknown(connection, lease, now, now.plus(LEASE), i64::from(MAX_CASES)).await
+                let limit = i64::from(MAX_CASES);
+                let cases = attempts::lease_unknown(connection, lease, now, now.plus(LEASE), limit).await?;
+                let opened = cases.iter().filter(|case| case.is_new);
+                let (events, audits): (Vec<_>, Vec<_>) =
+                    opened.map(|case| open_case(case.id, case.hold, "no_answer", Actor::Worker)).unzip();
+                audit::append(connection, &audits).await?;
+                outbox::append(connection, &events).await?;
+                Ok(cases.into_iter().map(|case| case.id).collect())
             })
         })
         .await
@@ -129,6 +137,7 @@ fn deadline(desk: &Desk) -> Deadline {
 /// Money was taken: a reservation while the hold lives, else the money goes back.
 async fn place(ledger: &Ledger, attempt: &AttemptRow, captured: Money) -> Result<bool, Fault> {
     let confirm = ConfirmOp {
+        actor: Actor::Worker,
         attempt: attempt.id,
         guard: AttemptState::Reconciling,
         captured,
@@ -165,7 +174,12 @@ async fn void(desk: &Desk, ledger: &Ledger, attempt: &AttemptRow, why: &str) -> 
 }
 
 async fn fail(ledger: &Ledger, attempt: AttemptId, why: &str) -> Result<bool, Fault> {
-    let operation = FailAttemptOp { attempt, guard: AttemptState::Reconciling, failure: why.to_owned() };
+    let operation = FailAttemptOp {
+        actor: Actor::Worker,
+        attempt,
+        guard: AttemptState::Reconciling,
+        failure: why.to_owned(),
+    };
     ledger.run(operation).await?;
     Ok(true)
 }

@@ -122,13 +122,8 @@ async fn settle(ledger: &Ledger, refund: RefundRow) -> Result<(), Fault> {
                 };
                 refunds::record(connection, &[movement], now).await?;
                 let hotel = refund.id.hotel();
-                audit::append(connection, &[audit_of(&refund)]).await?;
-                let event = Event::RefundSucceeded(RefundChanged {
-                    refund_id: refund.id,
-                    attempt_id: refund.attempt,
-                    amount: refund.amount,
-                    reason: refund.reason,
-                });
+                audit::append(connection, &[audit_of(&refund, "refund.succeeded")]).await?;
+                let event = Event::RefundSucceeded(told(refund));
                 outbox::append(connection, &[NewEvent { hotel, event }]).await
             })
         })
@@ -136,14 +131,23 @@ async fn settle(ledger: &Ledger, refund: RefundRow) -> Result<(), Fault> {
         .map_err(|error: DbError| Fault::from(error))
 }
 
-fn audit_of(refund: &RefundRow) -> NewAudit {
+fn told(refund: RefundRow) -> RefundChanged {
+    let RefundRow { id, attempt, amount, reason, .. } = refund;
+    RefundChanged { refund_id: id, attempt_id: attempt, amount, reason }
+}
+
+fn audit_of(refund: &RefundRow, action: &'static str) -> NewAudit {
     NewAudit {
         hotel: refund.id.hotel(),
         actor: Actor::Worker,
-        action: "refund.succeeded",
+        action,
         subject: refund.id.to_string(),
         before: None,
-        after: Some(serde_json::json!({ "attempt": refund.attempt, "amount": refund.amount })),
+        after: Some(serde_json::json!({
+            "attempt": refund.attempt,
+            "amount": refund.amount,
+            "try": refund.try_number,
+        })),
     }
 }
 
@@ -156,20 +160,30 @@ async fn fail(ledger: &Ledger, refund: RefundRow) -> Result<(), Fault> {
             let (refund, reference) = (refund.clone(), reference.clone());
             Box::pin(async move {
                 let now = clock::now(connection).await?;
-                let moved = if refund.try_number >= MAX_TRIES {
+                let is_last = refund.try_number >= MAX_TRIES;
+                let moved = if is_last {
                     refunds::needs_attention(connection, refund.id, refund.try_number).await?
                 } else {
                     let retry_at = now.plus(AGAIN_AFTER);
                     refunds::try_anew(connection, refund.id, refund.try_number, retry_at).await?
                 };
-                if moved {
-                    let movement = Movement {
-                        attempt: refund.attempt,
-                        kind: MovementKind::RefundFailed,
-                        amount: refund.amount,
-                        reference,
-                    };
-                    refunds::record(connection, &[movement], now).await?;
+                if !moved {
+                    // Another sender was told the same and has written it.
+                    return Ok(());
+                }
+                let movement = Movement {
+                    attempt: refund.attempt,
+                    kind: MovementKind::RefundFailed,
+                    amount: refund.amount,
+                    reference,
+                };
+                refunds::record(connection, &[movement], now).await?;
+                let action = if is_last { "refund.needs_attention" } else { "refund.try_failed" };
+                audit::append(connection, &[audit_of(&refund, action)]).await?;
+                if is_last {
+                    let hotel = refund.id.hotel();
+                    let event = Event::RefundNeedsAttention(told(refund));
+                    outbox::append(connection, &[NewEvent { hotel, event }]).await?;
                 }
                 Ok(())
             })

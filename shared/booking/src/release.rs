@@ -10,7 +10,7 @@ use keyrack_domain::{
 };
 
 use self::operation::{ReleaseAnswer, ReleaseOp};
-use crate::{Answered, Desk, Fault, KeyRefusal, expire::report_drift, key, views::HoldView};
+use crate::{Answered, Desk, Fault, KeyRefusal, drift, key, views::HoldView};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReleaseError {
@@ -50,14 +50,6 @@ pub async fn run(
         ReleaseAnswer::NotFound => Err(ReleaseError::NotFound),
         ReleaseAnswer::Consumed => Err(ReleaseError::Consumed),
         ReleaseAnswer::AttemptInProgress(attempt) => Err(ReleaseError::AttemptInProgress(attempt)),
-        ReleaseAnswer::Drift(night) => {
-            report_drift(hold, night);
-            Err(Fault::internal(Drifted(hold)).into())
-        }
+        ReleaseAnswer::Drift(night) => Err(drift::fault(hold, night).into()),
     }
 }
-
-/// The counters do not carry the hold. Nothing was changed; an operator repairs them.
-#[derive(Debug, thiserror::Error)]
-#[error("the counters do not carry hold {0}")]
-struct Drifted(HoldId);

@@ -43,7 +43,7 @@ pub enum StartAttemptError {
     Fault(#[from] Fault),
 }
 
-pub const ENDPOINT: Endpoint = Endpoint("POST /v1/bookings");
+pub const ENDPOINT: Endpoint = Endpoint::BOOK;
 
 /// The booking's standing when the provider has answered, or when its deadline has run out.
 /// The work goes on when the caller goes away.
@@ -70,7 +70,7 @@ async fn drive(
     match answer {
         AttemptAnswer::Opened(attempt) => {
             if !replayed {
-                pay(&desk, &hotel, &attempt).await?;
+                pay(&desk, &hotel, &attempt, Actor::Caller(caller)).await?;
             }
             let answer = bookings::view(&desk, &hotel, attempt.id).await?;
             Ok(Answered { answer, replayed })

@@ -7,6 +7,9 @@ pub enum DbError {
     /// `lock_timeout` ran out. Nothing was done; the same call may be made again.
     #[error("a lock was not had in time")]
     LockTimeout(#[source] Sqlx),
+    /// An advisory lock was tried for long enough. Nothing was done; the same call may be made again.
+    #[error("an advisory lock was not had in time")]
+    TryLockTimeout,
     /// `statement_timeout` ran out. Nothing was done.
     #[error("a statement ran past its time")]
     StatementTimeout(#[source] Sqlx),
@@ -52,6 +55,7 @@ impl DbError {
     pub(crate) const fn outcome(&self) -> &'static str {
         match self {
             Self::LockTimeout(_) => "lock_timeout",
+            Self::TryLockTimeout => "try_lock_timeout",
             Self::StatementTimeout(_) => "statement_timeout",
             Self::Contended(_) => "contended",
             Self::Unavailable(_) => "unavailable",

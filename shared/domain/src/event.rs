@@ -54,6 +54,15 @@ pub struct AttemptFailed {
     pub failure: String,
 }
 
+/// Nobody knows how the attempt ended, or it took money that has no room: a case of the resolver.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AttemptReconciling {
+    pub attempt_id: AttemptId,
+    pub hold_id: HoldId,
+    /// Stable name of the reason: `no_answer` or `no_room`.
+    pub why: String,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReservationConfirmed {
     pub reservation_id: ReservationId,
@@ -118,10 +127,13 @@ pub enum Event {
     HoldReleased(HoldEnded),
     HoldExpired(HoldEnded),
     AttemptStarted(AttemptStarted),
+    AttemptReconciling(AttemptReconciling),
     AttemptFailed(AttemptFailed),
     ReservationConfirmed(ReservationConfirmed),
     RefundRequested(RefundChanged),
     RefundSucceeded(RefundChanged),
+    /// Refused as often as we try by ourselves: an operator must look.
+    RefundNeedsAttention(RefundChanged),
     InventoryChanged(InventoryChanged),
     RatesChanged(RatesChanged),
     RestrictionsChanged(RestrictionsChanged),
@@ -134,10 +146,12 @@ impl Event {
             Self::HoldReleased(_) => "hold.released",
             Self::HoldExpired(_) => "hold.expired",
             Self::AttemptStarted(_) => "attempt.started",
+            Self::AttemptReconciling(_) => "attempt.reconciling",
             Self::AttemptFailed(_) => "attempt.failed",
             Self::ReservationConfirmed(_) => "reservation.confirmed",
             Self::RefundRequested(_) => "refund.requested",
             Self::RefundSucceeded(_) => "refund.succeeded",
+            Self::RefundNeedsAttention(_) => "refund.needs_attention",
             Self::InventoryChanged(_) => "inventory.changed",
             Self::RatesChanged(_) => "rates.changed",
             Self::RestrictionsChanged(_) => "restrictions.changed",

@@ -59,3 +59,12 @@ pub const CONTRACT_VERSION: i16 = 1;
 /// The call that a key belongs to, `POST /v1/holds`: the same text on two endpoints is two keys.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Endpoint(pub &'static str);
+
+impl Endpoint {
+    pub const BOOK: Self = Self("POST /v1/bookings");
+
+    /// The endpoint of this name among those that open attempts, whose keys live on the attempts.
+    pub fn of_attempts(name: &str) -> Option<Self> {
+        [Self::BOOK].into_iter().find(|endpoint| endpoint.0 == name)
+    }
+}

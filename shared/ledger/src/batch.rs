@@ -9,7 +9,7 @@ use keyrack_store::{keys::NewKey, nights::NightKey};
 use crate::{
     Changes, Decision, Facts, KeyHome, Needs, Operation, Outcome, Settings,
     claim::{cap_lock, key_lock, look_up, try_locks},
-    operation::Found,
+    operation::{Found, Grounds},
     read,
     write::Sheet,
 };
@@ -18,10 +18,20 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) enum Seat<A> {
     Done(Outcome<A>),
-    /// Starts again at step 1: at once, or after a wait for whoever has its key.
-    Again {
-        wait: bool,
-    },
+    /// Starts again at step 1.
+    Again(After),
+}
+
+/// What a member waits for before it starts again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum After {
+    Nothing,
+    /// The end of another call with its key.
+    Key,
+    /// The end of another call of the same principal at the hotel.
+    Cap,
+    /// The members before it, which fill the batch.
+    Turn,
 }
 
 /// Nights that the members of one batch may need together.
@@ -44,7 +54,7 @@ impl<'r, O: Operation> Round<'r, O> {
         points: &'r Points,
     ) -> Result<Vec<Seat<O::Answer>>, DbError> {
         let name = name_of(members);
-        let facts = read::without_locks(connection, members).await?;
+        let facts = read::without_locks(connection, members, points, name).await?;
         points.reach(name, "after_read").await;
         let mut round = Self { members, settings, points, name, facts, seats: vec![None; members.len()] };
         round.turn_away_strangers();
@@ -61,7 +71,7 @@ impl<'r, O: Operation> Round<'r, O> {
         let sheet = round.fold();
         round.write(connection, sheet).await?;
         // Safety of the default: the fold seats every member that was still open.
-        Ok(round.seats.into_iter().map(|seat| seat.unwrap_or(Seat::Again { wait: false })).collect())
+        Ok(round.seats.into_iter().map(|seat| seat.unwrap_or(Seat::Again(After::Nothing))).collect())
     }
 
     /// Members without an answer yet, in order of arrival.
@@ -121,13 +131,13 @@ impl<'r, O: Operation> Round<'r, O> {
             if let Some(claim) = self.members[place].key()
                 && !entered.insert(&claim.scope)
             {
-                self.seats[place] = Some(Seat::Again { wait: true });
+                self.seats[place] = Some(Seat::Again(After::Key));
             }
         }
     }
 
-    /// Step 2. What cannot succeed is refused on the plain read and leaves nothing behind; for want of
-    /// units only where no member gives back to that night.
+    /// Step 2. What cannot succeed is refused on the plain read and leaves nothing behind, where its grounds
+    /// allow that; for want of units only where no member gives back to that night.
     fn refuse_the_hopeless(&mut self) {
         let decisions: Vec<(usize, Decision<O::Answer>)> =
             self.open().into_iter().map(|place| (place, self.members[place].decide(&self.facts))).collect();
@@ -140,9 +150,13 @@ impl<'r, O: Operation> Round<'r, O> {
             .flatten()
             .collect();
         for (place, decision) in decisions {
-            if let Decision::Refuse { answer, short_of } = decision
-                && !short_of.iter().any(|night| given_back.contains(night))
-            {
+            let Decision::Refuse { answer, grounds } = decision else { continue };
+            let is_final = match grounds {
+                Grounds::Row => true,
+                Grounds::Units(nights) => !nights.iter().any(|night| given_back.contains(night)),
+                Grounds::Locks => false,
+            };
+            if is_final {
                 self.seats[place] = Some(Seat::Done(Outcome::Answered(answer)));
             }
         }
@@ -157,7 +171,7 @@ impl<'r, O: Operation> Round<'r, O> {
             wanted.extend(self.members[place].needs(&self.facts).nights);
             full |= turn > 0 && wanted.len() > MAX_NIGHTS;
             if full {
-                self.seats[place] = Some(Seat::Again { wait: true });
+                self.seats[place] = Some(Seat::Again(After::Turn));
             }
         }
     }
@@ -165,28 +179,28 @@ impl<'r, O: Operation> Round<'r, O> {
     /// Step 3. Whoever does not get all its locks leaves and waits outside; the next statement looks the
     /// keys up again, and who is found starts again at step 1.
     async fn claim_keys(&mut self, connection: &mut PgConnection) -> Result<(), DbError> {
-        let locks: Vec<(usize, Vec<i64>)> = self
-            .open()
-            .into_iter()
-            .map(|place| {
-                let member = &self.members[place];
-                let key = member.key().map(|claim| key_lock(&claim.scope));
-                let caps = member.needs(&self.facts).caps;
-                (place, key.into_iter().chain(caps.into_iter().map(|(h, p)| cap_lock(h, p))).collect())
-            })
-            .collect();
-        let wanted: Vec<i64> = locks.iter().flat_map(|(_, locks)| locks).copied().collect();
+        let locks_of = |place: usize| {
+            let member = &self.members[place];
+            let key = member.key().map(|claim| key_lock(&claim.scope));
+            let caps = member.needs(&self.facts).caps;
+            (place, key, caps.into_iter().map(|(hotel, principal)| cap_lock(hotel, principal)).collect())
+        };
+        let locks: Vec<(usize, Option<i64>, Vec<i64>)> = self.open().into_iter().map(locks_of).collect();
+        let wanted: Vec<i64> =
+            locks.iter().flat_map(|(_, key, caps)| key.iter().chain(caps)).copied().collect();
         if wanted.is_empty() {
             return Ok(());
         }
         let had: HashSet<i64> = try_locks(connection, wanted).await?;
-        for (place, locks) in locks {
-            if !locks.iter().all(|lock| had.contains(lock)) {
-                self.seats[place] = Some(Seat::Again { wait: true });
+        for (place, key, caps) in locks {
+            if key.is_some_and(|key| !had.contains(&key)) {
+                self.seats[place] = Some(Seat::Again(After::Key));
+            } else if !caps.iter().all(|cap| had.contains(cap)) {
+                self.seats[place] = Some(Seat::Again(After::Cap));
             }
         }
         for (place, _) in self.records(connection).await? {
-            self.seats[place] = Some(Seat::Again { wait: false });
+            self.seats[place] = Some(Seat::Again(After::Nothing));
         }
         Ok(())
     }
@@ -211,7 +225,7 @@ impl<'r, O: Operation> Round<'r, O> {
             if member.yields() && !needs.holds.is_disjoint(&passed_over) {
                 self.seats[place] = Some(Seat::Done(Outcome::PassedOver));
             } else if !needs.aggregates_within(&waiting) {
-                self.seats[place] = Some(Seat::Again { wait: false });
+                self.seats[place] = Some(Seat::Again(After::Nothing));
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use rand::RngExt;
 
 use crate::{
     Operation, Outcome,
-    batch::{Round, Seat, name_of},
+    batch::{After, Round, Seat, name_of},
 };
 
 /// A batch holds at most so many members.
@@ -104,22 +104,24 @@ impl Ledger {
         answers.into_iter().zip(&members).map(|(a, (_, m))| a.unwrap_or_else(|| lost(m.name()))).collect()
     }
 
-    /// Rounds until every member has its answer. Who found its key taken waits here, outside any
-    /// transaction, for a bounded time.
+    /// Rounds until every member has its answer. Who found a lock taken waits here, outside any transaction,
+    /// for a bounded time.
     async fn rounds<O: Operation>(
         &self,
-        mut waiting: Vec<(usize, O)>,
+        members: Vec<(usize, O)>,
     ) -> Vec<(usize, Result<Outcome<O::Answer>, LedgerError>)> {
-        let mut answers = Vec::with_capacity(waiting.len());
+        let mut answers = Vec::with_capacity(members.len());
+        let mut waiting: Vec<((usize, O), After)> =
+            members.into_iter().map(|member| (member, After::Nothing)).collect();
         let deadline = Instant::now() + self.settings.key_wait;
         for _ in 0..MAX_ROUNDS {
-            let entered = std::mem::take(&mut waiting);
+            let entered = std::mem::take(&mut waiting).into_iter().map(|(member, _)| member).collect();
             let mut stuck = true;
             for ((place, member), seat) in self.round_or_singly(entered).await {
-                stuck &= matches!(seat, Ok(Seat::Again { wait: true }));
+                stuck &= matches!(seat, Ok(Seat::Again(After::Key | After::Cap | After::Turn)));
                 match seat {
                     Ok(Seat::Done(outcome)) => answers.push((place, Ok(outcome))),
-                    Ok(Seat::Again { .. }) => waiting.push((place, member)),
+                    Ok(Seat::Again(after)) => waiting.push(((place, member), after)),
                     Err(source) => {
                         answers.push((place, Err(LedgerError { operation: member.name(), source })));
                     }
@@ -132,7 +134,7 @@ impl Ledger {
                 tokio::time::sleep(pause()).await;
             }
         }
-        answers.extend(waiting.into_iter().map(|(place, _)| (place, Ok(Outcome::KeyInProgress))));
+        answers.extend(waiting.into_iter().map(|((place, member), after)| (place, gave_up(&member, after))));
         answers
     }
 
@@ -167,7 +169,7 @@ impl Ledger {
         let mut tries = 1;
         loop {
             match self.round(vec![member.clone()]).await {
-                Ok(mut seats) => return Ok(seats.pop().unwrap_or(Seat::Again { wait: false })),
+                Ok(mut seats) => return Ok(seats.pop().unwrap_or(Seat::Again(After::Nothing))),
                 Err(surprise) if tries < SINGLE_TRIES && may_be_cured(&surprise) => {
                     tracing::warn!(error = %surprise, operation = member.name(), tries, "trying once more");
                     tokio::time::sleep(pause()).await;
@@ -202,6 +204,16 @@ impl Ledger {
         let outcome = if seats.is_ok() { "committed" } else { "rolled_back" };
         metrics::counter!(names::LEDGER_BATCHES, "outcome" => outcome).increment(1);
         seats
+    }
+}
+
+/// The wait was long enough. Only who waits for its own key may be told that a first call is running.
+fn gave_up<O: Operation>(member: &O, after: After) -> Result<Outcome<O::Answer>, LedgerError> {
+    match after {
+        After::Key => Ok(Outcome::KeyInProgress),
+        After::Cap | After::Turn | After::Nothing => {
+            Err(LedgerError { operation: member.name(), source: DbError::TryLockTimeout })
+        }
     }
 }
 

@@ -31,4 +31,4 @@ pub use keyrack_store::{
 };
 pub use ledger::{Ledger, LedgerError, Settings};
 pub use needs::Needs;
-pub use operation::{Decision, Found, Operation, Outcome};
+pub use operation::{Decision, Found, Grounds, Operation, Outcome};

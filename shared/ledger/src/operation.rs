@@ -52,22 +52,34 @@ pub trait Operation: Clone + fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub enum Decision<A> {
     Commit(Changes, A),
-    /// Leaves nothing behind. `short_of` names the nights for want of units on which it is refused.
+    /// Leaves nothing behind.
     Refuse {
         answer: A,
-        short_of: Vec<NightKey>,
+        grounds: Grounds,
     },
+}
+
+/// What a refusal rests on, and so whether a plain read is enough for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Grounds {
+    /// One row that says it all.
+    Row,
+    /// Want of units on these nights; not told where another member of the batch gives back to them.
+    Units(Vec<NightKey>),
+    /// Rows that must agree with each other, such as a hold with its nights. Read one after the other
+    /// without a lock they may belong to two instants: told only under their locks.
+    Locks,
 }
 
 impl<A> Decision<A> {
     pub const fn refuse(answer: A) -> Self {
-        Self::Refuse { answer, short_of: Vec::new() }
+        Self::Refuse { answer, grounds: Grounds::Row }
     }
 
     pub fn map<B>(self, to: impl FnOnce(A) -> B) -> Decision<B> {
         match self {
             Self::Commit(changes, answer) => Decision::Commit(changes, to(answer)),
-            Self::Refuse { answer, short_of } => Decision::Refuse { answer: to(answer), short_of },
+            Self::Refuse { answer, grounds } => Decision::Refuse { answer: to(answer), grounds },
         }
     }
 }
@@ -116,7 +128,7 @@ pub enum Outcome<A> {
     KeyReused,
     /// The record is too old to be repeated blindly.
     KeyExpired,
-    /// Another call with this key, or of this principal's cap, is running and did not end in time.
+    /// Another call with this key is running and did not end in time.
     KeyInProgress,
     /// Somebody else has its hold; only for operations that yield.
     PassedOver,

@@ -1,6 +1,6 @@
 //! Steps 1 and 4: reading what decisions need, without a lock and under it.
 
-use keyrack_db::{DbError, PgConnection};
+use keyrack_db::{DbError, PgConnection, Points};
 use keyrack_store::{attempts, clock, facts as reads, holds, nights, nights::NightKey, quotes};
 
 use crate::{Facts, HoldFacts, Needs, Operation};
@@ -12,6 +12,8 @@ const ROUNDS: usize = 4;
 pub(crate) async fn without_locks<O: Operation>(
     connection: &mut PgConnection,
     members: &[O],
+    points: &Points,
+    name: &'static str,
 ) -> Result<Facts, DbError> {
     let mut facts = Facts::at(clock::now(connection).await?);
     for _ in 0..ROUNDS {
@@ -25,6 +27,7 @@ pub(crate) async fn without_locks<O: Operation>(
         }
         read_missing(connection, &mut facts, &missing).await?;
         facts.asked.add(&missing);
+        points.reach(name, "while_reading").await;
     }
     Ok(facts)
 }

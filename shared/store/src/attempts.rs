@@ -8,7 +8,7 @@ use keyrack_domain::{
     ids::{AttemptId, HoldId, HotelId, PrincipalId},
     method_token::MethodToken,
     money::Money,
-    operation_key::{CONTRACT_VERSION, Fingerprint, OperationKey},
+    operation_key::{CONTRACT_VERSION, Endpoint, Fingerprint, OperationKey},
 };
 use rust_decimal::Decimal;
 use uuid::Uuid;
@@ -23,6 +23,7 @@ pub struct AttemptRow {
     pub id: AttemptId,
     pub hold: HoldId,
     pub principal: PrincipalId,
+    pub endpoint: Endpoint,
     pub key: OperationKey,
     pub try_id: Uuid,
     pub fingerprint: Fingerprint,
@@ -57,6 +58,7 @@ struct Raw {
     attempt_id: Uuid,
     hold_id: Uuid,
     principal_id: Uuid,
+    endpoint: String,
     idempotency_key: String,
     try_id: Uuid,
     fingerprint: Vec<u8>,
@@ -81,6 +83,8 @@ impl TryFrom<Raw> for AttemptRow {
             id: AttemptId::new(hotel, r.attempt_id),
             hold: HoldId::new(hotel, r.hold_id),
             principal: PrincipalId(r.principal_id),
+            endpoint: Endpoint::of_attempts(&r.endpoint)
+                .ok_or_else(|| DbError::unreadable("endpoint of an attempt", &r.endpoint))?,
             key: r.idempotency_key.parse().map_err(|e| DbError::unreadable("operation key", &e))?,
             try_id: r.try_id,
             fingerprint: fingerprint(&r.fingerprint)?,
@@ -110,8 +114,8 @@ pub async fn read(
     let rows = sqlx::query_as!(
         Raw,
         r#"-- store::attempts::read
-        SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.idempotency_key, a.try_id,
-               a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
+        SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.endpoint, a.idempotency_key,
+               a.try_id, a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
                a.failure, a.captured, a.refund_committed
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, attempt_id)
         JOIN payment_attempts a ON a.hotel_id = w.hotel_id AND a.attempt_id = w.attempt_id"#,
@@ -132,8 +136,8 @@ pub async fn lock(
     let rows = sqlx::query_as!(
         Raw,
         r#"-- store::attempts::lock
-        SELECT l.hotel_id, l.attempt_id, l.hold_id AS "hold_id!", l.principal_id, l.idempotency_key, l.try_id,
-               l.fingerprint, l.state, l.amount, l.currency, l.method_token, l.guest, l.deadline_at, l.created_at,
+        SELECT l.hotel_id, l.attempt_id, l.hold_id AS "hold_id!", l.principal_id, l.endpoint, l.idempotency_key,
+               l.try_id, l.fingerprint, l.state, l.amount, l.currency, l.method_token, l.guest, l.deadline_at, l.created_at,
                l.failure, l.captured, l.refund_committed
         FROM (
             SELECT u.hotel_id, u.attempt_id
@@ -141,8 +145,8 @@ pub async fn lock(
             ORDER BY u.hotel_id, u.attempt_id
         ) AS w
         CROSS JOIN LATERAL (
-            SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.idempotency_key, a.try_id, a.fingerprint,
-                   a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
+            SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.endpoint, a.idempotency_key, a.try_id,
+                   a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
                    a.captured, a.refund_committed
             FROM payment_attempts a
             WHERE a.hotel_id = w.hotel_id
@@ -168,22 +172,24 @@ pub async fn look_up(
     let rows = sqlx::query_as!(
         Raw,
         r#"-- store::attempts::look_up
-        SELECT k.hotel_id, k.attempt_id, k.hold_id AS "hold_id!", k.principal_id, k.idempotency_key, k.try_id,
-               k.fingerprint, k.state, k.amount, k.currency, k.method_token, k.guest, k.deadline_at, k.created_at,
+        SELECT k.hotel_id, k.attempt_id, k.hold_id AS "hold_id!", k.principal_id, k.endpoint, k.idempotency_key,
+               k.try_id, k.fingerprint, k.state, k.amount, k.currency, k.method_token, k.guest, k.deadline_at, k.created_at,
                k.failure, k.captured, k.refund_committed
-        FROM unnest($1::int[], $2::uuid[], $3::text[]) AS w (hotel_id, principal_id, key)
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[]) AS w (hotel_id, principal_id, endpoint, key)
         CROSS JOIN LATERAL (
-            SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.idempotency_key, a.try_id, a.fingerprint,
-                   a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
+            SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.endpoint, a.idempotency_key, a.try_id,
+                   a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
                    a.captured, a.refund_committed
             FROM payment_attempts a
             WHERE a.hotel_id = w.hotel_id
               AND a.principal_id = w.principal_id
+              AND a.endpoint = w.endpoint
               AND a.idempotency_key = w.key
             LIMIT 1
         ) AS k"#,
         &scopes.iter().map(|s| s.hotel.0).collect::<Vec<i32>>(),
         &scopes.iter().map(|s| s.principal.0).collect::<Vec<Uuid>>(),
+        &scopes.iter().map(|s| s.endpoint.0.to_owned()).collect::<Vec<String>>(),
         &scopes.iter().map(|s| s.key.as_str().to_owned()).collect::<Vec<String>>()
     )
     .fetch_all(connection)
@@ -194,7 +200,8 @@ pub async fn look_up(
         .iter()
         .map(|scope| {
             let place = rows.iter().position(|row| {
-                (row.id.hotel(), row.principal, &row.key) == (scope.hotel, scope.principal, &scope.key)
+                let of = (row.id.hotel(), row.principal, row.endpoint, &row.key);
+                of == (scope.hotel, scope.principal, scope.endpoint, &scope.key)
             })?;
             Some(rows.swap_remove(place))
         })
@@ -210,8 +217,8 @@ pub async fn of_principal(
     let rows = sqlx::query_as!(
         Raw,
         r#"-- store::attempts::of_principal
-        SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.idempotency_key, a.try_id,
-               a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
+        SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.endpoint, a.idempotency_key,
+               a.try_id, a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
                a.failure, a.captured, a.refund_committed
         FROM payment_attempts a
         WHERE a.principal_id = $1
@@ -229,34 +236,43 @@ pub async fn of_principal(
 
 /// Opens attempts. Their holds are locked by the caller; the partial unique index is the backstop.
 pub async fn insert(connection: &mut PgConnection, attempts: &[AttemptRow]) -> Result<(), DbError> {
-    for attempt in attempts {
-        sqlx::query!(
-            "-- store::attempts::insert
-            INSERT INTO payment_attempts (
-                hotel_id, attempt_id, purpose, hold_id, principal_id, idempotency_key, try_id, fingerprint,
-                contract_version, state, amount, currency, method_token, guest, deadline_at, created_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'PENDING_PAYMENT', $10, $11, $12, $13, $14, $15)",
-            attempt.id.hotel().0,
-            attempt.id.uuid(),
-            Purpose::Booking.as_str(),
-            attempt.hold.uuid(),
-            attempt.principal.0,
-            attempt.key.as_str(),
-            attempt.try_id,
-            &attempt.fingerprint.0,
-            CONTRACT_VERSION,
-            attempt.amount.amount(),
-            attempt.amount.currency().code(),
-            attempt.method.expose(),
-            json("guest", &attempt.guest)?,
-            attempt.deadline_at.0,
-            attempt.created_at.0
-        )
-        .execute(&mut *connection)
-        .await?
-        .exactly(1, "store::attempts::insert")?;
+    if attempts.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let (hotels, ids) = columns(attempts.iter().map(|a| &a.id));
+    let guests = attempts.iter().map(|a| json("guest", &a.guest)).collect::<Result<Vec<_>, _>>()?;
+    sqlx::query!(
+        "-- store::attempts::insert
+        INSERT INTO payment_attempts (
+            hotel_id, attempt_id, purpose, hold_id, principal_id, endpoint, idempotency_key, try_id, fingerprint,
+            contract_version, state, amount, currency, method_token, guest, deadline_at, created_at)
+        SELECT u.hotel_id, u.attempt_id, $14, u.hold_id, u.principal_id, u.endpoint, u.idempotency_key, u.try_id,
+               u.fingerprint, $15, 'PENDING_PAYMENT', u.amount, u.currency, u.method_token, u.guest, u.deadline_at,
+               u.created_at
+        FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::bytea[],
+                    $9::numeric[], $10::text[], $11::text[], $12::jsonb[], $13::timestamptz[], $16::timestamptz[])
+            AS u (hotel_id, attempt_id, hold_id, principal_id, endpoint, idempotency_key, try_id, fingerprint,
+                  amount, currency, method_token, guest, deadline_at, created_at)",
+        &hotels,
+        &ids,
+        &attempts.iter().map(|a| a.hold.uuid()).collect::<Vec<Uuid>>(),
+        &attempts.iter().map(|a| a.principal.0).collect::<Vec<Uuid>>(),
+        &attempts.iter().map(|a| a.endpoint.0.to_owned()).collect::<Vec<String>>(),
+        &attempts.iter().map(|a| a.key.as_str().to_owned()).collect::<Vec<String>>(),
+        &attempts.iter().map(|a| a.try_id).collect::<Vec<Uuid>>(),
+        &attempts.iter().map(|a| a.fingerprint.0.to_vec()).collect::<Vec<Vec<u8>>>(),
+        &attempts.iter().map(|a| a.amount.amount()).collect::<Vec<Decimal>>(),
+        &attempts.iter().map(|a| a.amount.currency().code().to_owned()).collect::<Vec<String>>(),
+        &attempts.iter().map(|a| a.method.expose().to_owned()).collect::<Vec<String>>(),
+        &guests,
+        &attempts.iter().map(|a| a.deadline_at.0).collect::<Vec<chrono::DateTime<chrono::Utc>>>(),
+        Purpose::Booking.as_str(),
+        CONTRACT_VERSION,
+        &attempts.iter().map(|a| a.created_at.0).collect::<Vec<chrono::DateTime<chrono::Utc>>>()
+    )
+    .execute(connection)
+    .await?
+    .exactly(attempts.len(), "store::attempts::insert")
 }
 
 /// Moves attempts, each from its stated state and no other; ends any lease.
@@ -294,6 +310,15 @@ pub async fn shift(connection: &mut PgConnection, moves: &[AttemptMove], at: Mom
     .exactly(moves.len(), "store::attempts::shift")
 }
 
+/// A case that this resolver owns until its lease ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LeasedCase {
+    pub id: AttemptId,
+    pub hold: HoldId,
+    /// It was PENDING_PAYMENT until now.
+    pub is_new: bool,
+}
+
 /// Attempts whose outcome nobody knows, taken by this resolver: PENDING_PAYMENT past their deadline, and
 /// RECONCILING ones that nobody has leased. One resolver owns a case until its lease ends.
 pub async fn lease_unknown(
@@ -302,15 +327,15 @@ pub async fn lease_unknown(
     now: Moment,
     until: Moment,
     limit: i64,
-) -> Result<Vec<AttemptId>, DbError> {
+) -> Result<Vec<LeasedCase>, DbError> {
     let rows = sqlx::query!(
-        "-- store::attempts::lease_unknown
+        r#"-- store::attempts::lease_unknown
         UPDATE payment_attempts AS a
         SET state = 'RECONCILING',
             lease_id = $1,
             leased_until = $3
         FROM (
-            SELECT p.hotel_id, p.attempt_id
+            SELECT p.hotel_id, p.attempt_id, p.state = 'PENDING_PAYMENT' AS is_new
             FROM payment_attempts p
             WHERE (p.state = 'PENDING_PAYMENT' AND p.deadline_at < $2)
                OR (p.state = 'RECONCILING' AND (p.leased_until IS NULL OR p.leased_until < $2))
@@ -320,7 +345,7 @@ pub async fn lease_unknown(
         ) AS due
         WHERE a.hotel_id = due.hotel_id
           AND a.attempt_id = due.attempt_id
-        RETURNING a.hotel_id, a.attempt_id",
+        RETURNING a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", due.is_new AS "is_new!""#,
         lease,
         now.0,
         until.0,
@@ -328,7 +353,12 @@ pub async fn lease_unknown(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(|r| AttemptId::new(HotelId(r.hotel_id), r.attempt_id)).collect())
+    let case = |hotel, attempt, hold, is_new| LeasedCase {
+        id: AttemptId::new(hotel, attempt),
+        hold: HoldId::new(hotel, hold),
+        is_new,
+    };
+    Ok(rows.into_iter().map(|r| case(HotelId(r.hotel_id), r.attempt_id, r.hold_id, r.is_new)).collect())
 }
 
 /// Open attempts: how many there are.

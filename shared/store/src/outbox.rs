@@ -13,13 +13,22 @@ pub struct NewEvent {
     pub event: Event,
 }
 
-/// Events that wait to be published, and when the oldest of them was written.
+/// Counted no further: more waiting events than this are one and the same alarm.
+const MOST_COUNTED: i64 = 10_000;
+
+/// Events that wait to be published, up to [`MOST_COUNTED`], and when the oldest of them was written.
 pub async fn pending(connection: &mut PgConnection) -> Result<(i64, Option<Moment>), DbError> {
     let waiting = sqlx::query!(
         r#"-- store::outbox::pending
-        SELECT count(*) AS "count!", min(created_at) AS oldest
-        FROM outbox
-        WHERE published_at IS NULL"#
+        SELECT count(*) AS "count!", min(w.created_at) AS oldest
+        FROM (
+            SELECT o.created_at
+            FROM outbox o
+            WHERE o.published_at IS NULL
+            ORDER BY o.seq
+            LIMIT $1
+        ) AS w"#,
+        MOST_COUNTED
     )
     .fetch_one(connection)
     .await?;

@@ -7,6 +7,8 @@ use keyrack_domain::{
     money::Money,
     refund::RefundState,
 };
+use rust_decimal::Decimal;
+use uuid::Uuid;
 
 use crate::read::money;
 
@@ -41,27 +43,31 @@ macro_rules! refund {
 }
 
 pub async fn insert(connection: &mut PgConnection, refunds: &[RefundRow]) -> Result<(), DbError> {
-    for refund in refunds {
-        sqlx::query!(
-            "-- store::refunds::insert
-            INSERT INTO refunds (
-                hotel_id, refund_id, attempt_id, number, try, state, amount, currency, reason, requested_at, retry_at)
-            VALUES ($1, $2, $3, $4, $5, 'REQUESTED', $6, $7, $8, $9, $9)",
-            refund.id.hotel().0,
-            refund.id.uuid(),
-            refund.attempt.uuid(),
-            refund.number,
-            refund.try_number,
-            refund.amount.amount(),
-            refund.amount.currency().code(),
-            refund.reason,
-            refund.requested_at.0
-        )
-        .execute(&mut *connection)
-        .await?
-        .exactly(1, "store::refunds::insert")?;
+    if refunds.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    sqlx::query!(
+        "-- store::refunds::insert
+        INSERT INTO refunds (
+            hotel_id, refund_id, attempt_id, number, try, state, amount, currency, reason, requested_at, retry_at)
+        SELECT u.hotel_id, u.refund_id, u.attempt_id, u.number, u.try, 'REQUESTED', u.amount, u.currency, u.reason,
+               u.requested_at, u.requested_at
+        FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::numeric[], $7::text[], $8::text[],
+                    $9::timestamptz[])
+            AS u (hotel_id, refund_id, attempt_id, number, try, amount, currency, reason, requested_at)",
+        &refunds.iter().map(|r| r.id.hotel().0).collect::<Vec<i32>>(),
+        &refunds.iter().map(|r| r.id.uuid()).collect::<Vec<Uuid>>(),
+        &refunds.iter().map(|r| r.attempt.uuid()).collect::<Vec<Uuid>>(),
+        &refunds.iter().map(|r| r.number).collect::<Vec<i32>>(),
+        &refunds.iter().map(|r| r.try_number).collect::<Vec<i32>>(),
+        &refunds.iter().map(|r| r.amount.amount()).collect::<Vec<Decimal>>(),
+        &refunds.iter().map(|r| r.amount.currency().code().to_owned()).collect::<Vec<String>>(),
+        &refunds.iter().map(|r| r.reason.clone()).collect::<Vec<String>>(),
+        &refunds.iter().map(|r| r.requested_at.0).collect::<Vec<chrono::DateTime<chrono::Utc>>>()
+    )
+    .execute(connection)
+    .await?
+    .exactly(refunds.len(), "store::refunds::insert")
 }
 
 pub async fn of_attempt(
@@ -214,27 +220,31 @@ impl MovementKind {
     }
 }
 
+/// In the order given.
 pub async fn record(
     connection: &mut PgConnection,
     movements: &[Movement],
     at: Moment,
 ) -> Result<(), DbError> {
-    for movement in movements {
-        sqlx::query!(
-            "-- store::refunds::record
-            INSERT INTO payment_history (hotel_id, attempt_id, kind, amount, currency, reference, at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            movement.attempt.hotel().0,
-            movement.attempt.uuid(),
-            movement.kind.as_str(),
-            movement.amount.amount(),
-            movement.amount.currency().code(),
-            movement.reference,
-            at.0
-        )
-        .execute(&mut *connection)
-        .await?
-        .exactly(1, "store::refunds::record")?;
+    if movements.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    sqlx::query!(
+        "-- store::refunds::record
+        INSERT INTO payment_history (hotel_id, attempt_id, kind, amount, currency, reference, at)
+        SELECT u.hotel_id, u.attempt_id, u.kind, u.amount, u.currency, u.reference, $7
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::numeric[], $5::text[], $6::text[])
+            WITH ORDINALITY AS u (hotel_id, attempt_id, kind, amount, currency, reference, place)
+        ORDER BY u.place",
+        &movements.iter().map(|m| m.attempt.hotel().0).collect::<Vec<i32>>(),
+        &movements.iter().map(|m| m.attempt.uuid()).collect::<Vec<Uuid>>(),
+        &movements.iter().map(|m| m.kind.as_str().to_owned()).collect::<Vec<String>>(),
+        &movements.iter().map(|m| m.amount.amount()).collect::<Vec<Decimal>>(),
+        &movements.iter().map(|m| m.amount.currency().code().to_owned()).collect::<Vec<String>>(),
+        &movements.iter().map(|m| m.reference.clone()).collect::<Vec<String>>(),
+        at.0
+    )
+    .execute(connection)
+    .await?
+    .exactly(movements.len(), "store::refunds::record")
 }

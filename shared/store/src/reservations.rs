@@ -145,54 +145,65 @@ pub async fn insert(
     connection: &mut PgConnection,
     reservations: &[(ReservationRow, Vec<UnitNight>)],
 ) -> Result<(), DbError> {
-    for (row, units) in reservations {
-        sqlx::query!(
-            "-- store::reservations::insert
-            INSERT INTO reservations (
-                hotel_id, reservation_id, principal_id, hold_id, attempt_id, state, version, check_in, check_out,
-                total, currency, guest, document, created_at)
-            VALUES ($1, $2, $3, $4, $5, 'CONFIRMED', 1, $6, $7, $8, $9, $10, $11, $12)",
-            row.id.hotel().0,
-            row.id.uuid(),
-            row.principal.0,
-            row.hold.uuid(),
-            row.attempt.uuid(),
-            row.stay.check_in(),
-            row.stay.check_out(),
-            row.total.amount(),
-            row.total.currency().code(),
-            json("guest", &row.guest)?,
-            json("reservation document", &row.document)?,
-            row.created_at.0
-        )
-        .execute(&mut *connection)
-        .await?
-        .exactly(1, "store::reservations::insert")?;
-        insert_units(connection, row.id, units).await?;
+    if reservations.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let rows = || reservations.iter().map(|(row, _)| row);
+    let guests = rows().map(|r| json("guest", &r.guest)).collect::<Result<Vec<_>, _>>()?;
+    let documents =
+        rows().map(|r| json("reservation document", &r.document)).collect::<Result<Vec<_>, _>>()?;
+    sqlx::query!(
+        "-- store::reservations::insert
+        INSERT INTO reservations (
+            hotel_id, reservation_id, principal_id, hold_id, attempt_id, state, version, check_in, check_out,
+            total, currency, guest, document, created_at)
+        SELECT u.hotel_id, u.reservation_id, u.principal_id, u.hold_id, u.attempt_id, 'CONFIRMED', 1, u.check_in,
+               u.check_out, u.total, u.currency, u.guest, u.document, u.created_at
+        FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::date[], $7::date[], $8::numeric[],
+                    $9::text[], $10::jsonb[], $11::jsonb[], $12::timestamptz[])
+            AS u (hotel_id, reservation_id, principal_id, hold_id, attempt_id, check_in, check_out, total, currency,
+                  guest, document, created_at)",
+        &rows().map(|r| r.id.hotel().0).collect::<Vec<i32>>(),
+        &rows().map(|r| r.id.uuid()).collect::<Vec<Uuid>>(),
+        &rows().map(|r| r.principal.0).collect::<Vec<Uuid>>(),
+        &rows().map(|r| r.hold.uuid()).collect::<Vec<Uuid>>(),
+        &rows().map(|r| r.attempt.uuid()).collect::<Vec<Uuid>>(),
+        &rows().map(|r| r.stay.check_in()).collect::<Vec<NaiveDate>>(),
+        &rows().map(|r| r.stay.check_out()).collect::<Vec<NaiveDate>>(),
+        &rows().map(|r| r.total.amount()).collect::<Vec<Decimal>>(),
+        &rows().map(|r| r.total.currency().code().to_owned()).collect::<Vec<String>>(),
+        &guests,
+        &documents,
+        &rows().map(|r| r.created_at.0).collect::<Vec<chrono::DateTime<chrono::Utc>>>()
+    )
+    .execute(&mut *connection)
+    .await?
+    .exactly(reservations.len(), "store::reservations::insert")?;
+    insert_units(connection, reservations).await
 }
 
 async fn insert_units(
     connection: &mut PgConnection,
-    id: ReservationId,
-    units: &[UnitNight],
+    reservations: &[(ReservationRow, Vec<UnitNight>)],
 ) -> Result<(), DbError> {
+    let units: Vec<(ReservationId, &UnitNight)> =
+        reservations.iter().flat_map(|(row, units)| units.iter().map(|unit| (row.id, unit))).collect();
     sqlx::query!(
         "-- store::reservations::insert_units
         INSERT INTO reservation_nights (
             hotel_id, reservation_id, room, stay_date, room_type_id, rate_plan_id, amount, price_version)
-        SELECT $1, $2, u.room, u.stay_date, u.room_type_id, u.rate_plan_id, u.amount, u.price_version
-        FROM unnest($3::smallint[], $4::date[], $5::int[], $6::int[], $7::numeric[], $8::int[])
-            AS u (room, stay_date, room_type_id, rate_plan_id, amount, price_version)",
-        id.hotel().0,
-        id.uuid(),
-        &units.iter().map(|u| u.room).collect::<Vec<i16>>(),
-        &units.iter().map(|u| u.date).collect::<Vec<NaiveDate>>(),
-        &units.iter().map(|u| u.room_type.0).collect::<Vec<i32>>(),
-        &units.iter().map(|u| u.rate_plan.0).collect::<Vec<i32>>(),
-        &units.iter().map(|u| u.amount.amount()).collect::<Vec<Decimal>>(),
-        &units.iter().map(|u| u.price_version).collect::<Vec<i32>>()
+        SELECT u.hotel_id, u.reservation_id, u.room, u.stay_date, u.room_type_id, u.rate_plan_id, u.amount,
+               u.price_version
+        FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::date[], $5::int[], $6::int[], $7::numeric[], $8::int[])
+            AS u (hotel_id, reservation_id, room, stay_date, room_type_id, rate_plan_id, amount, price_version)",
+        &units.iter().map(|(id, _)| id.hotel().0).collect::<Vec<i32>>(),
+        &units.iter().map(|(id, _)| id.uuid()).collect::<Vec<Uuid>>(),
+        &units.iter().map(|(_, u)| u.room).collect::<Vec<i16>>(),
+        &units.iter().map(|(_, u)| u.date).collect::<Vec<NaiveDate>>(),
+        &units.iter().map(|(_, u)| u.room_type.0).collect::<Vec<i32>>(),
+        &units.iter().map(|(_, u)| u.rate_plan.0).collect::<Vec<i32>>(),
+        &units.iter().map(|(_, u)| u.amount.amount()).collect::<Vec<Decimal>>(),
+        &units.iter().map(|(_, u)| u.price_version).collect::<Vec<i32>>()
     )
     .execute(connection)
     .await?

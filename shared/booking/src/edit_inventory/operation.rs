@@ -10,7 +10,7 @@ use keyrack_domain::{
     ids::{HotelId, RoomTypeId},
 };
 use keyrack_ledger::{
-    Changes, Decision, Facts, Found, KeyClaim, Needs, Night, NightDelta, NightKey, Operation,
+    Changes, Decision, Facts, Found, Grounds, KeyClaim, Needs, Night, NightDelta, NightKey, Operation,
 };
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
@@ -80,7 +80,8 @@ impl Operation for EditInventoryOp {
         if !below.is_empty() {
             let short_of = below.iter().map(|(key, _)| *key).collect();
             let nights = below.into_iter().map(|(key, night)| self.view(key, night)).collect();
-            return Decision::Refuse { answer: EditAnswer::BelowCommitted(nights), short_of };
+            let grounds = Grounds::Units(short_of);
+            return Decision::Refuse { answer: EditAnswer::BelowCommitted(nights), grounds };
         }
         self.edit(facts)
     }

@@ -9,7 +9,7 @@ use keyrack_domain::{
     actor::Actor,
     clock::Moment,
     code::RoomTypeCode,
-    event::{Event, HoldEnded, HoldPlaced},
+    event::{Event, HoldPlaced},
     hold::HoldState,
     hotel::HotelRef,
     ids::{AttemptId, HoldId, PrincipalId, QuoteId, RoomTypeId},
@@ -17,12 +17,16 @@ use keyrack_domain::{
     restriction::{Rule, Violation, violations},
 };
 use keyrack_ledger::{
-    Changes, Decision, Facts, Found, HoldFacts, HoldRow, KeyClaim, Needs, NightDelta, NightKey, Operation,
-    UnitNight, Write,
+    Changes, Decision, Facts, Found, Grounds, HoldFacts, HoldRow, KeyClaim, Needs, NightDelta, NightKey,
+    Operation, UnitNight, Write,
 };
 use keyrack_store::{audit::NewAudit, outbox::NewEvent, quotes::QuoteRow};
 
-use crate::{availability, key, views::HoldView};
+use crate::{
+    availability, drift, key,
+    release::operation::{free, tell_ended},
+    views::HoldView,
+};
 
 #[derive(Clone, Debug)]
 pub struct PlaceHoldOp {
@@ -50,6 +54,8 @@ pub enum HoldAnswer {
     ReplacedNotFound,
     ReplacedNotActive(HoldState),
     AttemptInProgress(AttemptId),
+    /// The counters do not carry the hold to replace. Nothing was done.
+    Drift(HoldId, NightKey),
     /// Every short night in date order, the own hold that claims the first, and what was wanted.
     SoldOut {
         short: Vec<Short>,
@@ -192,17 +198,20 @@ impl PlaceHoldOp {
         let Some(quote) = self.own_quote(facts) else { return Decision::refuse(HoldAnswer::QuoteNotFound) };
         let mut changes = Changes::default();
         let mut freed: BTreeMap<NightKey, i32> = BTreeMap::new();
-        if let Some((id, hold)) = self.replaces.and_then(|id| Some((id, facts.holds.get(&id)?))) {
-            changes.move_units(id, &hold.units, NightDelta { held: -1, ..NightDelta::default() });
+        if let Some((id, hold)) = self.replaced(facts) {
+            if let Some(night) = drift::of(facts, self.hotel.id, &hold.units) {
+                return Decision::Refuse { answer: HoldAnswer::Drift(id, night), grounds: Grounds::Locks };
+            }
+            changes = free(hold, HoldState::Released);
             freed = changes.nights.iter().map(|(key, delta)| (*key, -delta.held)).collect();
-            changes.writes.push(Write::CloseHold(id, HoldState::Released));
         }
         let short = self.short(&quote.document, facts, &freed);
         if let Some(first) = short.first() {
             let own_hold = self.own_hold_on(first.night, facts);
             let short_of = short.iter().map(|short| short.night).collect();
             let wanted = Box::new(quote.document.clone());
-            return Decision::Refuse { answer: HoldAnswer::SoldOut { short, own_hold, wanted }, short_of };
+            let grounds = Grounds::Units(short_of);
+            return Decision::Refuse { answer: HoldAnswer::SoldOut { short, own_hold, wanted }, grounds };
         }
         self.place(quote, facts, changes)
     }
@@ -223,18 +232,27 @@ impl PlaceHoldOp {
         let units = units_of(&quote.document);
         changes.move_units(self.hold, &units, NightDelta { held: 1, ..NightDelta::default() });
         let view = HoldView::of(&row, &self.hotel.code);
-        self.tell(&row, &units, facts, &mut changes);
+        self.tell(&row, &units, &quote.document, facts, &mut changes);
         changes.answer = key::answer(&view);
         changes.writes.push(Write::PlaceHold(row, units));
         Decision::Commit(changes, HoldAnswer::Placed(view))
     }
 
-    fn tell(&self, row: &HoldRow, units: &[UnitNight], facts: &Facts, changes: &mut Changes) {
+    fn replaced<'f>(&self, facts: &'f Facts) -> Option<(HoldId, &'f HoldFacts)> {
+        self.replaces.and_then(|id| Some((id, facts.holds.get(&id)?)))
+    }
+
+    fn tell(
+        &self,
+        row: &HoldRow,
+        units: &[UnitNight],
+        document: &QuoteDocument,
+        facts: &Facts,
+        changes: &mut Changes,
+    ) {
         let hotel = self.hotel.id;
-        if let Some((id, hold)) = self.replaces.and_then(|id| Some((id, facts.holds.get(&id)?))) {
-            let nights = availability::after(facts, changes, hotel, &hold.units);
-            let event = Event::HoldReleased(HoldEnded { hold_id: id, nights });
-            changes.events.push(NewEvent { hotel, event });
+        if let Some((_, hold)) = self.replaced(facts) {
+            tell_ended(facts, hold, HoldState::Released, self.actor.clone(), changes);
         }
         let event = Event::HoldPlaced(HoldPlaced {
             hold_id: row.id,
@@ -256,6 +274,7 @@ impl PlaceHoldOp {
                 "quote": row.quote,
                 "total": row.total,
                 "nights": units.iter().map(|u| (u.room, u.date, u.amount, u.price_version)).collect::<Vec<_>>(),
+                "charges": document.charges,
             })),
         });
     }

@@ -8,12 +8,12 @@ use keyrack_domain::{
     ids::{AttemptId, HoldId, PrincipalId},
 };
 use keyrack_ledger::{
-    Changes, Decision, Facts, Found, HoldFacts, HoldRow, KeyClaim, Needs, NightDelta, NightKey, Operation,
-    Write,
+    Changes, Decision, Facts, Found, Grounds, HoldFacts, HoldRow, KeyClaim, Needs, NightDelta, NightKey,
+    Operation, Write,
 };
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
-use crate::{availability, key, views::HoldView};
+use crate::{availability, drift, key, views::HoldView};
 
 #[derive(Clone, Debug)]
 pub struct ReleaseOp {
@@ -68,20 +68,12 @@ impl Operation for ReleaseOp {
             }
             Err(_) => return Self::ended_before(ended),
         };
-        if let Some(night) = availability::drift(facts, self.hotel.id, &hold.units) {
-            return Decision::refuse(ReleaseAnswer::Drift(night));
+        if let Some(night) = drift::of(facts, self.hotel.id, &hold.units) {
+            return Decision::Refuse { answer: ReleaseAnswer::Drift(night), grounds: Grounds::Locks };
         }
-        let mut changes = give_back(facts, hold, released);
+        let mut changes = give_back(facts, hold, released, self.actor.clone());
         let view = HoldView { state: released, ..ended };
         changes.answer = key::answer(&view);
-        changes.audit.push(NewAudit {
-            hotel: self.hotel.id,
-            actor: self.actor.clone(),
-            action: "hold.released",
-            subject: self.hold.to_string(),
-            before: Some(serde_json::json!({ "state": HoldState::Active })),
-            after: Some(serde_json::json!({ "state": released })),
-        });
         Decision::Commit(changes, ReleaseAnswer::Ended(view))
     }
 
@@ -114,14 +106,38 @@ pub(crate) fn needs_of_hold(id: HoldId, facts: &Facts) -> Needs {
 }
 
 /// The hold ends without a reservation: its units go back, and the world hears of it.
-pub(crate) fn give_back(facts: &Facts, hold: &HoldFacts, to: HoldState) -> Changes {
-    let HoldRow { id, .. } = hold.row;
+pub(crate) fn give_back(facts: &Facts, hold: &HoldFacts, to: HoldState, actor: Actor) -> Changes {
+    let mut changes = free(hold, to);
+    tell_ended(facts, hold, to, actor, &mut changes);
+    changes
+}
+
+pub(crate) fn free(hold: &HoldFacts, to: HoldState) -> Changes {
     let mut changes = Changes::default();
-    changes.move_units(id, &hold.units, NightDelta { held: -1, ..NightDelta::default() });
-    changes.writes.push(Write::CloseHold(id, to));
-    let nights = availability::after(facts, &changes, id.hotel(), &hold.units);
+    changes.move_units(hold.row.id, &hold.units, NightDelta { held: -1, ..NightDelta::default() });
+    changes.writes.push(Write::CloseHold(hold.row.id, to));
+    changes
+}
+
+/// Called when `changes` are whole: what is told of a night is what the transaction leaves there.
+pub(crate) fn tell_ended(
+    facts: &Facts,
+    hold: &HoldFacts,
+    to: HoldState,
+    actor: Actor,
+    changes: &mut Changes,
+) {
+    let HoldRow { id, .. } = hold.row;
+    let nights = availability::after(facts, changes, id.hotel(), &hold.units);
     let ended = HoldEnded { hold_id: id, nights };
     let event = if to == HoldState::Expired { Event::HoldExpired(ended) } else { Event::HoldReleased(ended) };
+    changes.audit.push(NewAudit {
+        hotel: id.hotel(),
+        actor,
+        action: event.type_name(),
+        subject: id.to_string(),
+        before: Some(serde_json::json!({ "state": HoldState::Active })),
+        after: Some(serde_json::json!({ "state": to })),
+    });
     changes.events.push(NewEvent { hotel: id.hotel(), event });
-    changes
 }

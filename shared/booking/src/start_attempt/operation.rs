@@ -93,6 +93,7 @@ impl StartAttemptOp {
             id: self.attempt,
             hold: self.hold,
             principal: self.principal,
+            endpoint: self.claim.scope.endpoint,
             key: self.claim.scope.key.clone(),
             try_id: self.claim.try_id,
             fingerprint: self.claim.fingerprint,

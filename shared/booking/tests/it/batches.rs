@@ -183,6 +183,7 @@ async fn confirm(at: &DeskWorld, caller: &Caller) -> ConfirmOp {
     let opened = at.ledger().run(open).await.expect("T2");
     assert!(matches!(opened, Outcome::Answered(AttemptAnswer::Opened(_))), "{opened:?}");
     ConfirmOp {
+        actor: Actor::Worker,
         attempt,
         guard: AttemptState::PendingPayment,
         captured: held.total,

@@ -161,7 +161,7 @@ async fn an_attempt_called_refunded_whose_refund_is_not_through() {
     let refunded = season.refunded;
     let told = season
         .after(&format!(
-            "UPDATE refunds SET state = 'NEEDS_ATTENTION', settled_at = NULL WHERE attempt_id = '{}';
+            "UPDATE refunds SET state = 'REQUESTED', settled_at = NULL WHERE attempt_id = '{}';
              DELETE FROM outbox WHERE type = 'refund.succeeded'",
             refunded.uuid()
         ))

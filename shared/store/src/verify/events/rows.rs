@@ -40,6 +40,7 @@ pub(super) async fn told(
                 FROM payment_attempts a
                 CROSS JOIN LATERAL (VALUES
                     ('attempt.started', true, true),
+                    ('attempt.reconciling', a.state = 'RECONCILING', a.state <> 'PENDING_PAYMENT'),
                     ('attempt.failed', a.state = 'FAILED',
                      a.state IN ('FAILED', 'PAYMENT_CAPTURED_BOOKING_FAILED', 'REFUNDED'))
                 ) AS v (type, must, may)
@@ -53,7 +54,8 @@ pub(super) async fn told(
                 FROM refunds r
                 CROSS JOIN LATERAL (VALUES
                     ('refund.requested', true, true),
-                    ('refund.succeeded', r.state = 'SUCCEEDED', r.state = 'SUCCEEDED')
+                    ('refund.succeeded', r.state = 'SUCCEEDED', r.state = 'SUCCEEDED'),
+                    ('refund.needs_attention', r.state = 'NEEDS_ATTENTION', true)
                 ) AS v (type, must, may)
                 WHERE r.hotel_id = $1
             ) AS x
