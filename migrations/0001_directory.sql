@@ -50,3 +50,6 @@ CREATE TABLE directory.credentials (
 );
 COMMENT ON TABLE directory.credentials IS 'API keys: a role, and for all but operators the one hotel they belong to. Only the SHA-256 is kept.';
 COMMENT ON COLUMN directory.credentials.channel IS 'A channel credential may be bound to one channel.';
+COMMENT ON COLUMN directory.credentials.principal_id IS 'Who the holder is in keys, holds and audit.';
+COMMENT ON COLUMN directory.credentials.name IS 'For people: which system or person has it.';
+COMMENT ON COLUMN directory.credentials.revoked_at IS 'Refused from then on.';

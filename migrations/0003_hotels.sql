@@ -19,6 +19,8 @@ CREATE TABLE hotels (
 );
 COMMENT ON TABLE hotels IS 'A hotel of this shard. Its time zone decides today, cut-offs and deadlines; all its money is in its currency.';
 COMMENT ON COLUMN hotels.hotel_id IS 'Issued by the directory.';
+COMMENT ON COLUMN hotels.time_zone IS 'IANA name.';
+COMMENT ON COLUMN hotels.currency IS 'ISO 4217; every amount of the hotel is in it, with at most its decimals.';
 COMMENT ON COLUMN hotels.opened_until IS 'The last night for which the rolling horizon has opened inventory.';
 
 CREATE TABLE room_types (
@@ -39,6 +41,8 @@ CREATE TABLE room_types (
         AND max_occupancy BETWEEN max_adults AND max_adults + max_children),
     CONSTRAINT room_types_units CHECK (units BETWEEN 0 AND 100000)
 );
+COMMENT ON TABLE room_types IS 'A kind of room: what is counted and sold. Numbered from 1 within its hotel, in order of creation.';
+COMMENT ON COLUMN room_types.max_occupancy IS 'Adults and children together.';
 COMMENT ON COLUMN room_types.base_occupancy IS 'Guests whose price is the base amount of the night.';
 COMMENT ON COLUMN room_types.units IS 'Units with which the horizon opens a new night; a night already open keeps its own number.';
 
@@ -56,6 +60,8 @@ CREATE TABLE rate_plans (
     CONSTRAINT rate_plans_cancellation_is_a_ladder CHECK (jsonb_typeof(cancellation) = 'array'),
     CONSTRAINT rate_plans_payment CHECK (payment IN ('prepay', 'deposit', 'at_property'))
 );
+COMMENT ON TABLE rate_plans IS 'Terms under which a room is sold. Numbered from 1 within its hotel, in order of creation.';
+COMMENT ON COLUMN rate_plans.payment IS 'When the guest pays: prepay at booking, deposit in part, at_property there.';
 COMMENT ON COLUMN rate_plans.cancellation IS 'Rungs, first to last: the first whose local instant has not passed applies; after the last the full price is due. No rung: non-refundable.';
 
 CREATE TABLE taxes (
@@ -91,7 +97,11 @@ CREATE TABLE daily_rates (
     CONSTRAINT daily_rates_not_negative CHECK (amount >= 0 AND extra_adult >= 0 AND extra_child >= 0),
     CONSTRAINT daily_rates_version_from_one CHECK (price_version >= 1)
 );
+COMMENT ON COLUMN taxes.included IS 'Contained in the nightly prices: shown, not added.';
 COMMENT ON TABLE daily_rates IS 'The price of one room of a type under a plan on a night, in the hotel''s currency.';
+COMMENT ON COLUMN daily_rates.amount IS 'For up to the room type''s base occupancy, before taxes that come on top.';
+COMMENT ON COLUMN daily_rates.extra_adult IS 'For each adult beyond the base occupancy.';
+COMMENT ON COLUMN daily_rates.extra_child IS 'For each child beyond the base occupancy.';
 COMMENT ON COLUMN daily_rates.price_version IS 'Rises with every edit; a quote keeps the version it used, so that a charge can be explained later.';
 
 CREATE TABLE restrictions (
@@ -119,3 +129,10 @@ CREATE TABLE restrictions (
 );
 COMMENT ON TABLE restrictions IS 'Rules for new sales of a night. They never touch what is held or booked. No row: no rule.';
 COMMENT ON COLUMN restrictions.rate_plan_id IS '0: for the room type under every plan. A row of a plan applies in addition.';
+COMMENT ON COLUMN restrictions.min_stay_arrival IS 'Nights that a stay arriving on this night must have.';
+COMMENT ON COLUMN restrictions.min_stay_through IS 'Nights that a stay containing this night must have.';
+COMMENT ON COLUMN restrictions.max_stay IS 'Nights that a stay containing this night may have at most.';
+COMMENT ON COLUMN restrictions.closed_to_arrival IS 'No stay may begin with this night.';
+COMMENT ON COLUMN restrictions.closed_to_departure IS 'No stay may end on the morning of this date.';
+COMMENT ON COLUMN restrictions.min_advance_days IS 'For stays arriving on this night: days between today at the hotel and arrival, at least.';
+COMMENT ON COLUMN restrictions.max_advance_days IS 'The same, at most.';

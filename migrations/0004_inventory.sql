@@ -16,6 +16,7 @@ CREATE TABLE room_night_inventory (
     -- Room on each page keeps the counter updates within it (HOT), without touching the index.
 ) WITH (fillfactor = 80);
 COMMENT ON TABLE room_night_inventory IS 'One row per hotel, room type and local date. A unit is sold by one conditional UPDATE of this row; nothing else decides. A night without a row is not for sale. No foreign key points here: it would lock the row early, out of order.';
+COMMENT ON COLUMN room_night_inventory.stay_date IS 'The night, by the hotel''s calendar.';
 COMMENT ON COLUMN room_night_inventory.sellable IS 'Units that may be sold in total, what is held and confirmed included.';
 COMMENT ON COLUMN room_night_inventory.held IS 'Units of ACTIVE holds.';
 COMMENT ON COLUMN room_night_inventory.confirmed IS 'Units of reservation nights not given back.';

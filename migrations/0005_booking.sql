@@ -12,6 +12,7 @@ CREATE TABLE quotes (
     CONSTRAINT quotes_end_after_start CHECK (expires_at > created_at)
 );
 COMMENT ON TABLE quotes IS 'A price promise. Claims nothing and never changes.';
+COMMENT ON COLUMN quotes.expires_at IS 'Valid while now <= expires_at.';
 COMMENT ON COLUMN quotes.document IS 'The stay, each room with its nightly amounts and price versions, charges line by line, total, policies.';
 
 CREATE TABLE holds (
@@ -42,6 +43,8 @@ CREATE TABLE holds (
 CREATE INDEX holds_to_expire ON holds (expires_at) WHERE state = 'ACTIVE' AND drift_at IS NULL;
 CREATE INDEX holds_active_of_principal ON holds (hotel_id, principal_id) WHERE state = 'ACTIVE';
 COMMENT ON TABLE holds IS 'Inventory claimed at a fixed amount until expires_at.';
+COMMENT ON COLUMN holds.quote_id IS 'Whose price it holds.';
+COMMENT ON COLUMN holds.total IS 'With taxes and fees; what the payment must be.';
 COMMENT ON COLUMN holds.expires_at IS 'Never changes. Valid while now <= expires_at.';
 COMMENT ON COLUMN holds.deferred_until IS 'While a payment is in flight the release waits until here at most.';
 COMMENT ON COLUMN holds.drift_at IS 'The counters did not carry this hold when it should have been released; skipped until repaired.';
@@ -107,6 +110,12 @@ CREATE UNIQUE INDEX attempts_one_open_per_hold ON payment_attempts (hotel_id, ho
 CREATE INDEX attempts_of_principal ON payment_attempts (principal_id, idempotency_key);
 CREATE INDEX attempts_to_reconcile ON payment_attempts (deadline_at) WHERE state IN ('PENDING_PAYMENT', 'RECONCILING');
 COMMENT ON TABLE payment_attempts IS 'One try to pay. It answers repeats of its request for ever, so it is kept as long as the reservation. The provider''s references derive from its id.';
+COMMENT ON COLUMN payment_attempts.purpose IS 'What it pays for; only those that claim units carry a hold.';
+COMMENT ON COLUMN payment_attempts.endpoint IS 'The call that the key belongs to, as in idempotency_keys.';
+COMMENT ON COLUMN payment_attempts.fingerprint IS 'SHA-256 of the normalized request: the same key with another one is refused.';
+COMMENT ON COLUMN payment_attempts.failure IS 'Stable word for why it failed.';
+COMMENT ON COLUMN payment_attempts.decided_at IS 'When it left the open states.';
+COMMENT ON COLUMN payment_attempts.lease_id IS 'The resolver that owns the case.';
 COMMENT ON COLUMN payment_attempts.try_id IS 'The try that wrote the row: after a commit whose outcome was unknown it tells the original from a replay.';
 COMMENT ON COLUMN payment_attempts.deadline_at IS 'After this the sweep asks the provider what became of it.';
 COMMENT ON COLUMN payment_attempts.method_token IS 'The provider''s token for the payment method; never a card number.';
@@ -138,6 +147,10 @@ CREATE TABLE refunds (
 CREATE INDEX refunds_to_send ON refunds (retry_at) WHERE state = 'REQUESTED';
 COMMENT ON TABLE refunds IS 'Money on its way back. The provider''s reference is <attempt>-refund-<number>-<try>; try rises only after a definite failure, never after an unknown outcome.';
 
+COMMENT ON COLUMN refunds.number IS 'The refund''s place among those of its attempt, from 1.';
+COMMENT ON COLUMN refunds.reason IS 'Stable word.';
+COMMENT ON COLUMN refunds.retry_at IS 'While REQUESTED: not sent before; a sender that takes it puts it off, so that others pass it over.';
+
 CREATE TABLE reservations (
     hotel_id       integer NOT NULL REFERENCES hotels (hotel_id),
     reservation_id uuid NOT NULL,
@@ -165,6 +178,7 @@ CREATE TABLE reservations (
 );
 CREATE INDEX reservations_of_principal ON reservations (principal_id, reservation_id, hotel_id);
 COMMENT ON TABLE reservations IS 'A confirmed stay. version rises with each change and is the ETag.';
+COMMENT ON COLUMN reservations.guest IS 'Name, email, phone and note, as given.';
 COMMENT ON COLUMN reservations.document IS 'The quote''s document as it was sold: rooms, nightly amounts, charges, policies.';
 
 CREATE TABLE reservation_nights (
@@ -185,6 +199,8 @@ CREATE TABLE reservation_nights (
 CREATE INDEX reservation_nights_by_night ON reservation_nights (hotel_id, room_type_id, stay_date) WHERE given_back_at IS NULL;
 COMMENT ON TABLE reservation_nights IS 'One row per room and night: one unit of confirmed until it is given back.';
 
+COMMENT ON COLUMN reservation_nights.given_back_at IS 'When the unit went back to the night: cancelled, departed early, no-show.';
+
 CREATE TABLE payment_history (
     hotel_id   integer NOT NULL,
     entry_id   bigint GENERATED ALWAYS AS IDENTITY,
@@ -204,3 +220,4 @@ CREATE TRIGGER payment_history_is_append_only BEFORE UPDATE OR DELETE ON payment
 CREATE TRIGGER payment_history_is_never_emptied BEFORE TRUNCATE ON payment_history
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting_history();
 COMMENT ON TABLE payment_history IS 'Every movement of money that became known, in order. Append-only.';
+COMMENT ON COLUMN payment_history.reference IS 'The provider''s name for the movement, made from the attempt''s id.';

@@ -18,6 +18,12 @@ CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 CREATE INDEX idempotency_keys_of_principal ON idempotency_keys (principal_id, idempotency_key);
 COMMENT ON TABLE idempotency_keys IS 'Answers of completed calls, written in the transaction of their effect. A refused call leaves no row. Kept 7 days, removed in small batches; not partitioned, since a retry after midnight must find it.';
 
+COMMENT ON COLUMN idempotency_keys.endpoint IS 'Method and path template: POST /v1/holds.';
+COMMENT ON COLUMN idempotency_keys.try_id IS 'The try that wrote the row: after a commit whose outcome was unknown it tells the original from a replay.';
+COMMENT ON COLUMN idempotency_keys.fingerprint IS 'SHA-256 of the normalized request: the same key with another one is refused.';
+COMMENT ON COLUMN idempotency_keys.contract_version IS 'Of the normalization behind the fingerprint.';
+COMMENT ON COLUMN idempotency_keys.answer IS 'What a repeat is answered with.';
+
 CREATE SEQUENCE outbox_seq CACHE 1;
 CREATE TABLE outbox (
     hotel_id     integer NOT NULL REFERENCES hotels (hotel_id),
@@ -34,6 +40,10 @@ ALTER SEQUENCE outbox_seq OWNED BY outbox.seq;
 CREATE INDEX outbox_pending ON outbox (seq) WHERE published_at IS NULL;
 COMMENT ON TABLE outbox IS 'One row per committed change, inserted last in its transaction, so that a later writer of a night always draws a larger seq. Delivered at least once.';
 COMMENT ON COLUMN outbox.seq IS 'Drawn at insert; transactions commit out of order, so nobody may remember "done up to".';
+
+COMMENT ON COLUMN outbox.event_id IS 'Consumers drop an id that they have seen.';
+COMMENT ON COLUMN outbox.version IS 'Of the payload''s meaning.';
+COMMENT ON COLUMN outbox.published_at IS 'NULL: waits to be published.';
 
 CREATE TABLE audit (
     hotel_id     integer NOT NULL REFERENCES hotels (hotel_id),
@@ -54,3 +64,7 @@ CREATE TRIGGER audit_is_append_only BEFORE UPDATE OR DELETE ON audit
 CREATE TRIGGER audit_is_never_emptied BEFORE TRUNCATE ON audit
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting_history();
 COMMENT ON TABLE audit IS 'Who did what, when, before and after. Append-only: the database refuses UPDATE, DELETE and TRUNCATE.';
+COMMENT ON COLUMN audit.actor IS 'The role of who did it; worker: one of our own, by the clock.';
+COMMENT ON COLUMN audit.action IS 'Stable word: hold.placed, rates.set.';
+COMMENT ON COLUMN audit.subject IS 'What it was done to: an id or a code.';
+COMMENT ON COLUMN audit.request_id IS 'X-Request-Id of the call.';
