@@ -1,6 +1,7 @@
 //! Use cases on a real PostgreSQL.
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
+mod authorized;
 mod batches;
 mod create_hotel;
 mod credentials;
@@ -9,6 +10,7 @@ mod desk_world;
 mod disconnects;
 mod holds;
 mod horizon;
+mod late_captures;
 mod model;
 mod payments;
 mod quotes;
