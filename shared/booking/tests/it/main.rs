@@ -19,6 +19,7 @@ mod rates;
 mod repair;
 mod restrictions;
 mod season;
+mod stop_sell;
 mod timings;
 mod two_shards;
 mod verify;
