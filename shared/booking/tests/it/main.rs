@@ -22,6 +22,7 @@ mod season;
 mod stop_sell;
 mod timings;
 mod two_shards;
+mod types;
 mod verify;
 mod violations;
 mod world;
