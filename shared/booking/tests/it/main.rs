@@ -11,6 +11,7 @@ mod disconnects;
 mod holds;
 mod horizon;
 mod late_captures;
+mod lost_commits;
 mod model;
 mod payments;
 mod quotes;
