@@ -1,6 +1,7 @@
 //! Use cases on a real PostgreSQL.
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
+mod amounts;
 mod authorized;
 mod batches;
 mod create_hotel;
