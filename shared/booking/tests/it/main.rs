@@ -11,6 +11,7 @@ mod desk_world;
 mod disconnects;
 mod holds;
 mod horizon;
+mod keys;
 mod late_captures;
 mod lost_commits;
 mod model;
