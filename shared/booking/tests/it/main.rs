@@ -1,6 +1,7 @@
 //! Use cases on a real PostgreSQL.
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
+mod adjacent;
 mod amounts;
 mod authorized;
 mod batches;
@@ -9,6 +10,7 @@ mod credentials;
 mod demo;
 mod desk_world;
 mod disconnects;
+mod edges;
 mod holds;
 mod horizon;
 mod keys;
