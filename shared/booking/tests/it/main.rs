@@ -23,6 +23,7 @@ mod quotes;
 mod races;
 mod rates;
 mod repair;
+mod repeats;
 mod restrictions;
 mod season;
 mod stop_sell;
