@@ -27,6 +27,7 @@ mod repeats;
 mod restrictions;
 mod season;
 mod stop_sell;
+mod time_zones;
 mod timings;
 mod two_shards;
 mod types;
