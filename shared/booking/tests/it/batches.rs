@@ -114,7 +114,7 @@ async fn operation(at: &DeskWorld, member: Member, expired: &(QuoteId, Caller)) 
 }
 
 /// A key's claim whose input is told by its target alone.
-fn claim(
+pub(crate) fn claim(
     caller: &Caller,
     endpoint: &'static str,
     text: &str,
@@ -154,7 +154,7 @@ fn hold(caller: &Caller, quote: QuoteId, text: &str) -> PlaceHoldOp {
     }
 }
 
-fn release(caller: &Caller, held: HoldId, text: &str) -> ReleaseOp {
+pub(crate) fn release(caller: &Caller, held: HoldId, text: &str) -> ReleaseOp {
     ReleaseOp {
         hotel: hotel_204(held.hotel()),
         claim: claim(caller, "DELETE /v1/holds/{id}", text, held.hotel(), held.uuid()),
@@ -165,7 +165,7 @@ fn release(caller: &Caller, held: HoldId, text: &str) -> ReleaseOp {
 }
 
 /// Of an attempt that is PENDING_PAYMENT.
-async fn confirm(at: &DeskWorld, caller: &Caller) -> ConfirmOp {
+pub(crate) async fn confirm(at: &DeskWorld, caller: &Caller) -> ConfirmOp {
     let held = at.hold(caller, OPEN).await;
     let paying = payment(held.id, "pm_ok", fresh_key());
     let attempt = AttemptId::new(held.id.hotel(), Uuid::now_v7());

@@ -3,7 +3,7 @@
 use std::{net::TcpListener, sync::Arc, time::Duration};
 
 use keyrack_booking::{
-    Answered, Desk, Settings,
+    Answered, Desk, Settings, bookings,
     edit_inventory::{self, EditInventory, InventoryChange},
     expire,
     night_range::NightRange,
@@ -11,19 +11,19 @@ use keyrack_booking::{
     reconcile, refund,
     start_attempt::{self, StartAttempt, StartAttemptError},
     verify,
-    views::{BookingView, HoldView},
+    views::{BookingView, HoldView, Standing},
 };
 use keyrack_db::Points;
 use keyrack_domain::{
     code::HotelCode,
     guest::{Guest, GuestDetails},
-    ids::{HoldId, QuoteId, ShardId},
+    ids::{AttemptId, HoldId, QuoteId, ShardId},
     occupancy::RoomRequest,
     operation_key::OperationKey,
     principal::Caller,
 };
 use keyrack_ledger::Ledger;
-use keyrack_payment_simulator::{Kind, Running, Settings as SimulatorSettings, State};
+use keyrack_payment_simulator::{Charge, Kind, ReferenceName, Running, Settings as SimulatorSettings, State};
 use keyrack_payments::SimulatorProvider;
 use keyrack_testkit::TestDatabase;
 use tokio::runtime::Handle;
@@ -49,6 +49,13 @@ impl DeskWorld {
         Self::with(points, Settings { horizon: HORIZON, ..Settings::default() }).await
     }
 
+    /// A desk that gives a provider up that does not answer soon. On a loaded machine the simulator needs a
+    /// good part of this for the calls that it does answer.
+    pub(crate) async fn impatient(points: Points) -> Self {
+        let provider_deadline = Duration::from_secs(2);
+        Self::with(points, Settings { horizon: HORIZON, provider_deadline, ..Settings::default() }).await
+    }
+
     pub(crate) async fn with(points: Points, settings: Settings) -> Self {
         let world = World::new().await;
         let hotel = world.open(htl_204(), "6500.00").await;
@@ -70,14 +77,28 @@ impl DeskWorld {
     }
 
     pub(crate) async fn sellable(&self, stay: (&str, &str), sellable: u32) {
+        self.sellable_of("RT-DLX", stay, sellable).await;
+    }
+
+    pub(crate) async fn sellable_of(&self, room_type: &str, stay: (&str, &str), sellable: u32) {
+        let request = self.edit(room_type, stay, sellable, fresh_key());
+        edit_inventory::run(&self.desk, &self.world.operator, request).await.expect("the edit");
+    }
+
+    pub(crate) fn edit(
+        &self,
+        room_type: &str,
+        stay: (&str, &str),
+        sellable: u32,
+        key: OperationKey,
+    ) -> EditInventory {
         let last = day(stay.1).pred_opt().expect("a night");
         let change = InventoryChange {
-            room_type: "RT-DLX".parse().expect("a code"),
+            room_type: room_type.parse().expect("a code"),
             nights: NightRange::new(day(stay.0), last, None),
             sellable,
         };
-        let request = EditInventory { hotel: self.hotel.clone(), changes: vec![change], key: fresh_key() };
-        edit_inventory::run(&self.desk, &self.world.operator, request).await.expect("the edit");
+        EditInventory { hotel: self.hotel.clone(), changes: vec![change], key }
     }
 
     pub(crate) async fn quote(&self, guest: &Caller, stay: (&str, &str)) -> QuoteId {
@@ -135,6 +156,11 @@ impl DeskWorld {
         expire::run_once(self.ledger()).await.expect("the expiry runs")
     }
 
+    pub(crate) async fn standing(&self, guest: &Caller, attempt: AttemptId) -> Standing {
+        let read = bookings::find(&self.desk, guest, attempt).await.expect("a read");
+        read.expect("the attempt").standing
+    }
+
     /// Sweeps and sends refunds until neither finds anything.
     pub(crate) async fn settle_money(&self) {
         for _ in 0..20 {
@@ -155,12 +181,16 @@ impl DeskWorld {
 
     /// `(sellable, held, confirmed)` of RT-DLX.
     pub(crate) async fn counters(&self, night: &str) -> (i64, i64, i64) {
+        self.counters_of("RT-DLX", night).await
+    }
+
+    pub(crate) async fn counters_of(&self, room_type: &str, night: &str) -> (i64, i64, i64) {
         let row = self
             .database()
             .value(&format!(
                 "SELECT json_build_array(i.sellable, i.held, i.confirmed) FROM room_night_inventory i
                  JOIN room_types t USING (hotel_id, room_type_id)
-                 WHERE t.code = 'RT-DLX' AND i.stay_date = '{night}'"
+                 WHERE t.code = '{room_type}' AND i.stay_date = '{night}'"
             ))
             .await;
         let counter = |n: usize| row[n].as_i64().expect("a counter");
@@ -181,11 +211,25 @@ impl DeskWorld {
             .count()
     }
 
+    /// What the provider has of one call: `<attempt>-capture`.
+    pub(crate) fn charge(&self, attempt: AttemptId, call: &str) -> Option<Charge> {
+        self.simulator.simulator().charge(&call_of(attempt, call))
+    }
+
+    /// A capture that waits is made now.
+    pub(crate) async fn let_captured(&self, attempt: AttemptId) {
+        self.simulator.simulator().release(&call_of(attempt, "capture")).await;
+    }
+
     /// The invariants, asked of the database as it is.
     pub(crate) async fn verify(&self) {
         let report = verify::run(self.world.hotels.shards(), verify::Options::default()).await;
         assert_eq!(report.exit_code(), 0, "{report}");
     }
+}
+
+fn call_of(attempt: AttemptId, call: &str) -> ReferenceName {
+    format!("{attempt}-{call}").try_into().expect("a reference")
 }
 
 pub(crate) fn desk(world: &World, simulator: &Running, points: &Points, settings: Settings) -> Desk {

@@ -20,10 +20,10 @@ use crate::{
 const STAY: (&str, &str) = ("2026-11-14", "2026-11-16");
 
 /// As it is sent; without its end it would be found in READ COMMITTED as well.
-const COMMIT: &[u8] = b"COMMIT\0";
+pub(crate) const COMMIT: &[u8] = b"COMMIT\0";
 
 /// A desk whose database is reached through the proxy, with a pool of two.
-async fn through_a_proxy(at: &DeskWorld) -> (Desk, ChaosProxy) {
+pub(crate) async fn through_a_proxy(at: &DeskWorld, points: Points) -> (Desk, ChaosProxy) {
     let proxy = ChaosProxy::before_database(&at.database().url()).await;
     let limits = Limits { connections: 2, acquire_timeout: Duration::from_secs(20), ..Limits::default() };
     let shard = keyrack_db::Database::connect_lazily(
@@ -33,7 +33,7 @@ async fn through_a_proxy(at: &DeskWorld) -> (Desk, ChaosProxy) {
     )
     .expect("the proxy's address");
     let directory = at.world.hotels.shards().directory().clone();
-    let shards = Shards::new(directory, [(ShardId(1), shard)].into());
+    let shards = Shards::new(directory, [(ShardId(1), shard.with_points(points))].into());
     let provider = SimulatorProvider::new(&at.simulator.base_url()).expect("the provider's address");
     let settings = Settings { horizon: HORIZON, ..Settings::default() };
     (Desk::new(shards, Arc::new(provider), settings, Handle::current(), TaskTracker::new()), proxy)
@@ -44,7 +44,7 @@ async fn through_a_proxy(at: &DeskWorld) -> (Desk, ChaosProxy) {
 async fn b111_callers_that_go_away_leave_no_transaction_open_and_no_connection_poisoned() {
     let at = DeskWorld::new().await;
     at.sellable(STAY, 5_000).await;
-    let (desk, proxy) = through_a_proxy(&at).await;
+    let (desk, proxy) = through_a_proxy(&at, Points::default()).await;
     proxy.delay(Duration::from_millis(3));
     for round in 0..20_u64 {
         let mut calls = Vec::new();
@@ -78,7 +78,7 @@ async fn b111_callers_that_go_away_leave_no_transaction_open_and_no_connection_p
 #[tokio::test]
 async fn b050_a_commit_whose_answer_is_lost_is_answered_once_and_as_the_original() {
     let at = DeskWorld::new().await;
-    let (desk, proxy) = through_a_proxy(&at).await;
+    let (desk, proxy) = through_a_proxy(&at, Points::default()).await;
     let caller = guest();
     let quote = at.quote(&caller, STAY).await;
     let fired = proxy.arm(Fault::LoseAnswer(COMMIT.to_vec()));
@@ -96,7 +96,7 @@ async fn b050_a_commit_whose_answer_is_lost_is_answered_once_and_as_the_original
 #[tokio::test]
 async fn a_commit_that_never_arrives_is_made_again() {
     let at = DeskWorld::new().await;
-    let (desk, proxy) = through_a_proxy(&at).await;
+    let (desk, proxy) = through_a_proxy(&at, Points::default()).await;
     let caller = guest();
     let quote = at.quote(&caller, STAY).await;
     let fired = proxy.arm(Fault::LoseRequest(COMMIT.to_vec()));

@@ -3,10 +3,9 @@
 use keyrack_booking::{
     FieldError, KeyRefusal,
     quote::{self, QuoteError, QuoteView},
-    restrictions::{self, Patch, RestrictionChange, RestrictionPatch, SetRestrictions},
+    restrictions::{Patch, RestrictionPatch},
 };
 use keyrack_domain::{
-    code::HotelCode,
     horizon::Horizon,
     ids::{HotelId, QuoteId},
     occupancy::RoomRequest,
@@ -31,14 +30,6 @@ fn broken(error: &QuoteError) -> Vec<(Rule, String)> {
 
 fn total(quote: &QuoteView) -> String {
     quote.document.total.to_string()
-}
-
-async fn restrict(world: &World, hotel: &HotelCode, night: &str, patch: RestrictionPatch) {
-    let range = keyrack_booking::night_range::NightRange::new(day(night), day(night), None);
-    let room_type = "RT-DLX".parse().expect("a code");
-    let change = RestrictionChange { room_type, rate_plan: None, range, patch };
-    let request = SetRestrictions { hotel: hotel.clone(), changes: vec![change], key: fresh_key() };
-    restrictions::set(&world.hotels, HORIZON, &world.operator, request).await.expect("restrictions are set");
 }
 
 #[tokio::test]
@@ -191,13 +182,13 @@ async fn b087_minimum_stay_looks_at_the_arrival_or_at_every_night() {
     let monday = "2026-11-16";
     let four = Patch::Set(4);
     let through = RestrictionPatch { min_stay_through: four, ..RestrictionPatch::default() };
-    restrict(&world, &hotel, monday, through).await;
+    world.restrict(&hotel, None, monday, through).await;
     for stay in [("2026-11-15", "2026-11-17"), ("2026-11-16", "2026-11-18")] {
         let refused = world.quote(&guest(), &hotel, stay).await.expect_err("too short");
         assert_eq!(broken(&refused), [(Rule::MinStayThrough, monday.to_owned())], "{stay:?}");
     }
     let arrival = RestrictionPatch { min_stay_arrival: four, min_stay_through: Patch::Clear, ..through };
-    restrict(&world, &hotel, monday, arrival).await;
+    world.restrict(&hotel, None, monday, arrival).await;
     world.quote(&guest(), &hotel, ("2026-11-15", "2026-11-17")).await.expect("arrives on a Sunday");
     let refused = world.quote(&guest(), &hotel, ("2026-11-16", "2026-11-18")).await.expect_err("too short");
     assert_eq!(broken(&refused), [(Rule::MinStayArrival, monday.to_owned())]);
@@ -210,10 +201,10 @@ async fn b088_a_closed_night_is_refused_with_everything_else_in_the_way() {
     let hotel = world.open(htl_204(), "6500.00").await;
     world.quote(&guest(), &hotel, ("2026-11-14", "2026-11-16")).await.expect("open");
     let closed = RestrictionPatch { stop_sell: Patch::Set(true), ..RestrictionPatch::default() };
-    restrict(&world, &hotel, "2026-11-15", closed).await;
+    world.restrict(&hotel, None, "2026-11-15", closed).await;
     let no_departure =
         RestrictionPatch { closed_to_departure: Patch::Set(true), ..RestrictionPatch::default() };
-    restrict(&world, &hotel, "2026-11-16", no_departure).await;
+    world.restrict(&hotel, None, "2026-11-16", no_departure).await;
     let refused = world.quote(&guest(), &hotel, ("2026-11-14", "2026-11-16")).await.expect_err("closed");
     let all = [(Rule::StopSell, "2026-11-15".to_owned()), (Rule::ClosedToDeparture, "2026-11-16".to_owned())];
     assert_eq!(broken(&refused), all);

@@ -55,11 +55,7 @@ async fn a_payment_in_flight_defers_the_release_and_still_confirms() {
 /// unit, and the late capture goes back.
 #[tokio::test]
 async fn b013_a_capture_that_comes_too_late_is_refunded_and_the_other_guest_keeps_the_unit() {
-    let at = DeskWorld::with(
-        Points::default(),
-        Settings { horizon: HORIZON, provider_deadline: Duration::from_millis(300), ..Settings::default() },
-    )
-    .await;
+    let at = DeskWorld::impatient(Points::default()).await;
     at.sellable(STAY, 1).await;
     let (late, lucky) = (guest(), guest());
     let hold = at.hold(&late, STAY).await;
@@ -71,8 +67,7 @@ async fn b013_a_capture_that_comes_too_late_is_refunded_and_the_other_guest_keep
     at.advance(1).await;
     let taken = at.hold(&lucky, STAY).await;
     at.advance(3).await;
-    let capture = format!("{}-capture", pending.attempt).try_into().expect("a reference");
-    at.simulator.simulator().release(&capture).await;
+    at.let_captured(pending.attempt).await;
     at.settle_money().await;
     let ended = bookings::find(&at.desk, &late, pending.attempt).await.expect("a read").expect("the attempt");
     let Standing::NoRoom { refund } = &ended.standing else { panic!("{ended:?}") };

@@ -14,6 +14,7 @@ use keyrack_booking::{
     night_range::NightRange,
     quote::{self, QuoteError, QuoteInput, QuoteView},
     rates::{self, RateChange, SetRates},
+    restrictions::{self, RestrictionChange, RestrictionPatch, SetRestrictions},
     sandbox_clock,
 };
 use keyrack_db::Shards;
@@ -96,6 +97,26 @@ impl World {
     pub(crate) async fn set_rates(&self, hotel: &HotelCode, changes: Vec<RateChange>) {
         let request = SetRates { hotel: hotel.clone(), changes, key: fresh_key() };
         rates::set(&self.hotels, HORIZON, &self.operator, request).await.expect("rates are set");
+    }
+
+    /// Of RT-DLX, on one date; under one plan, or under every plan.
+    pub(crate) async fn restrict(
+        &self,
+        hotel: &HotelCode,
+        rate_plan: Option<&str>,
+        date: &str,
+        patch: RestrictionPatch,
+    ) {
+        let change = RestrictionChange {
+            room_type: "RT-DLX".parse().expect("a code"),
+            rate_plan: rate_plan.map(|code| code.parse().expect("a code")),
+            range: NightRange::new(day(date), day(date), None),
+            patch,
+        };
+        let request = SetRestrictions { hotel: hotel.clone(), changes: vec![change], key: fresh_key() };
+        restrictions::set(&self.hotels, HORIZON, &self.operator, request)
+            .await
+            .expect("restrictions are set");
     }
 
     pub(crate) async fn now(&self) -> Moment {
