@@ -8,6 +8,7 @@ use keyrack_booking::{
     expire,
     night_range::NightRange,
     place_hold::{self, PlaceHold, PlaceHoldError},
+    rates::RateChange,
     reconcile, refund,
     start_attempt::{self, StartAttempt, StartAttemptError},
     verify,
@@ -29,7 +30,7 @@ use keyrack_testkit::TestDatabase;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-use crate::world::{HORIZON, World, asked, day, fresh_key, htl_204};
+use crate::world::{HORIZON, World, asked, day, fresh_key, htl_204, rate_change};
 
 pub(crate) struct DeskWorld {
     pub(crate) world: World,
@@ -70,14 +71,25 @@ impl DeskWorld {
     }
 
     pub(crate) async fn sellable(&self, stay: (&str, &str), sellable: u32) {
+        self.sellable_of("RT-DLX", stay, sellable).await;
+    }
+
+    pub(crate) async fn sellable_of(&self, room_type: &str, stay: (&str, &str), sellable: u32) {
         let last = day(stay.1).pred_opt().expect("a night");
         let change = InventoryChange {
-            room_type: "RT-DLX".parse().expect("a code"),
+            room_type: room_type.parse().expect("a code"),
             nights: NightRange::new(day(stay.0), last, None),
             sellable,
         };
         let request = EditInventory { hotel: self.hotel.clone(), changes: vec![change], key: fresh_key() };
         edit_inventory::run(&self.desk, &self.world.operator, request).await.expect("the edit");
+    }
+
+    /// RT-STD at 4,200.00 a night, too.
+    pub(crate) async fn price_standard(&self, nights: (&str, &str)) {
+        let price = rate_change(day(nights.0), day(nights.1), "4200.00");
+        let price = RateChange { room_type: "RT-STD".parse().expect("a code"), ..price };
+        self.world.set_rates(&self.hotel, vec![price]).await;
     }
 
     pub(crate) async fn quote(&self, guest: &Caller, stay: (&str, &str)) -> QuoteId {
@@ -155,12 +167,16 @@ impl DeskWorld {
 
     /// `(sellable, held, confirmed)` of RT-DLX.
     pub(crate) async fn counters(&self, night: &str) -> (i64, i64, i64) {
+        self.counters_of("RT-DLX", night).await
+    }
+
+    pub(crate) async fn counters_of(&self, room_type: &str, night: &str) -> (i64, i64, i64) {
         let row = self
             .database()
             .value(&format!(
                 "SELECT json_build_array(i.sellable, i.held, i.confirmed) FROM room_night_inventory i
                  JOIN room_types t USING (hotel_id, room_type_id)
-                 WHERE t.code = 'RT-DLX' AND i.stay_date = '{night}'"
+                 WHERE t.code = '{room_type}' AND i.stay_date = '{night}'"
             ))
             .await;
         let counter = |n: usize| row[n].as_i64().expect("a counter");

@@ -18,6 +18,7 @@ mod repair;
 mod restrictions;
 mod season;
 mod timings;
+mod two_processes;
 mod two_shards;
 mod verify;
 mod violations;
