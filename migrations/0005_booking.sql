@@ -92,7 +92,7 @@ CREATE TABLE payment_attempts (
     leased_until     timestamptz,
     PRIMARY KEY (hotel_id, attempt_id),
     FOREIGN KEY (hotel_id, hold_id) REFERENCES holds (hotel_id, hold_id),
-    CONSTRAINT attempts_key_once UNIQUE (hotel_id, principal_id, endpoint, idempotency_key),
+    CONSTRAINT attempts_key_once UNIQUE (principal_id, idempotency_key, hotel_id, endpoint),
     CONSTRAINT attempts_purpose CHECK (purpose IN ('booking', 'deposit', 'change', 'penalty')),
     CONSTRAINT attempts_booking_has_a_hold CHECK (purpose <> 'booking' OR hold_id IS NOT NULL),
     CONSTRAINT attempts_state CHECK (state IN (
@@ -107,7 +107,6 @@ CREATE TABLE payment_attempts (
 ) WITH (fillfactor = 90);
 CREATE UNIQUE INDEX attempts_one_open_per_hold ON payment_attempts (hotel_id, hold_id)
     WHERE state IN ('PENDING_PAYMENT', 'RECONCILING');
-CREATE INDEX attempts_of_principal ON payment_attempts (principal_id, idempotency_key);
 CREATE INDEX attempts_to_reconcile ON payment_attempts (deadline_at) WHERE state IN ('PENDING_PAYMENT', 'RECONCILING');
 COMMENT ON TABLE payment_attempts IS 'One try to pay. It answers repeats of its request for ever, so it is kept as long as the reservation. The provider''s references derive from its id.';
 COMMENT ON COLUMN payment_attempts.purpose IS 'What it pays for; only those that claim units carry a hold.';

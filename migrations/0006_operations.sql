@@ -15,7 +15,7 @@ CREATE TABLE idempotency_keys (
     CONSTRAINT idempotency_keys_fingerprint_is_sha256 CHECK (octet_length(fingerprint) = 32)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
-CREATE INDEX idempotency_keys_of_principal ON idempotency_keys (principal_id, idempotency_key);
+CREATE INDEX idempotency_keys_of_principal ON idempotency_keys (principal_id, idempotency_key, hotel_id, endpoint);
 COMMENT ON TABLE idempotency_keys IS 'Answers of completed calls, written in the transaction of their effect. A refused call leaves no row. Kept 7 days, removed in small batches; not partitioned, since a retry after midnight must find it.';
 
 COMMENT ON COLUMN idempotency_keys.endpoint IS 'Method and path template: POST /v1/holds.';

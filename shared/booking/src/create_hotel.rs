@@ -12,7 +12,6 @@ use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{
     actor::Actor,
     code::HotelCode,
-    event::{Event, InventoryChanged, NightAvailability},
     horizon::Horizon,
     hotel::HotelRef,
     hotel_profile::HotelProfile,
@@ -20,15 +19,13 @@ use keyrack_domain::{
     operation_key::{Endpoint, OperationKey},
     principal::{Caller, Role},
 };
-use keyrack_store::{
-    audit::NewAudit, clock, directory, horizon, hotels, outbox::NewEvent, rate_plans, room_types, taxes,
-};
+use keyrack_store::{audit::NewAudit, clock, directory, horizon, hotels, rate_plans, room_types, taxes};
 
 pub use self::input::{
     HotelInput, PenaltyInput, PenaltyKind, RatePlanInput, RoomTypeInput, RungInput, TaxInput,
 };
 use crate::{
-    Answered, Fault, FieldError, KeyRefusal,
+    Answered, Fault, FieldError, KeyRefusal, availability,
     ended::Ended,
     hotel_directory::HotelDirectory,
     hotel_view::HotelView,
@@ -36,9 +33,6 @@ use crate::{
 };
 
 pub const ENDPOINT: Endpoint = Endpoint("POST /v1/hotels");
-
-/// Nights told in one event; a message has a bounded size.
-const NIGHTS_PER_EVENT: usize = 1_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CreateHotelError {
@@ -147,15 +141,6 @@ impl Setup {
             before: None,
             after: Some(after),
         };
-        Ok(Done { answer: view, audit: vec![audit], events: opened_events(hotel.id, &opened) })
+        Ok(Done { answer: view, audit: vec![audit], events: availability::told(hotel.id, &opened) })
     }
-}
-
-/// What opening nights tells the world.
-pub(crate) fn opened_events(hotel: HotelId, opened: &[NightAvailability]) -> Vec<NewEvent> {
-    let event = |nights: &[NightAvailability]| NewEvent {
-        hotel,
-        event: Event::InventoryChanged(InventoryChanged { nights: nights.to_vec() }),
-    };
-    opened.chunks(NIGHTS_PER_EVENT).map(event).collect()
 }

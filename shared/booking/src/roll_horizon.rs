@@ -4,7 +4,7 @@ use keyrack_db::{Database, DbError, PgConnection};
 use keyrack_domain::{clock::Moment, horizon::Horizon, ids::HotelId};
 use keyrack_store::{clock, horizon as nights, hotels, hotels::OpenedUntil, outbox};
 
-use crate::{Fault, create_hotel::opened_events};
+use crate::{Fault, availability};
 
 /// Hotels looked at in one read.
 const PAGE: u16 = 500;
@@ -62,6 +62,6 @@ async fn open(connection: &mut PgConnection, horizon: Horizon, hotel: HotelId) -
     let first = locked.last_night.and_then(|last| last.succ_opt()).unwrap_or(today);
     let opened = nights::open_nights(connection, hotel, first, until).await?;
     hotels::set_opened_until(connection, hotel, until).await?;
-    outbox::append(connection, &opened_events(hotel, &opened)).await?;
+    outbox::append(connection, &availability::told(hotel, &opened)).await?;
     Ok(opened.len())
 }

@@ -46,6 +46,8 @@ pub enum ProviderRecord {
     Nothing,
     /// Nothing, and nothing can come any more: it was cancelled by reference.
     Cancelled,
+    /// Nothing yet, and what was asked for can no longer be stopped.
+    UnderWay,
 }
 
 /// For what a step may create.
@@ -148,7 +150,7 @@ impl World {
             {
                 self.move_to(id, AttemptState::Failed);
             }
-            ProviderRecord::Nothing | ProviderRecord::Cancelled => {}
+            ProviderRecord::Nothing | ProviderRecord::Cancelled | ProviderRecord::UnderWay => {}
         }
         self.standing(id)
     }

@@ -177,7 +177,8 @@ pub async fn units(
         .collect()
 }
 
-/// The open attempt of each hold that has one; stable only under the holds' locks.
+/// The open attempt of each hold that has one; stable only under the holds' locks. One at most, and the
+/// limit says so to the planner, which else reads all open attempts there are.
 pub async fn open_attempts(
     connection: &mut PgConnection,
     ids: impl IntoIterator<Item = &HoldId>,
@@ -187,8 +188,14 @@ pub async fn open_attempts(
         r#"-- store::holds::open_attempts
         SELECT a.hotel_id, a.hold_id AS "hold_id!", a.attempt_id
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, hold_id)
-        JOIN payment_attempts a ON a.hotel_id = w.hotel_id AND a.hold_id = w.hold_id
-        WHERE a.state IN ('PENDING_PAYMENT', 'RECONCILING')"#,
+        CROSS JOIN LATERAL (
+            SELECT p.hotel_id, p.hold_id, p.attempt_id
+            FROM payment_attempts p
+            WHERE p.hotel_id = w.hotel_id
+              AND p.hold_id = w.hold_id
+              AND p.state IN ('PENDING_PAYMENT', 'RECONCILING')
+            LIMIT 1
+        ) AS a"#,
         &hotels,
         &holds
     )

@@ -1,4 +1,5 @@
-//! `room_night_inventory`: the counters. Only the ledger calls what changes or locks them.
+//! `room_night_inventory`: the counters. Only the ledger, and the repair, which
+//! sets what is missing to the sum, call what changes or locks them.
 
 use chrono::NaiveDate;
 use keyrack_db::{DbError, ExactRows, PgConnection};

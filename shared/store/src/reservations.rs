@@ -127,11 +127,12 @@ pub async fn of_principal(
                currency, guest, document, created_at
         FROM reservations
         WHERE principal_id = $1
-          AND ($2::uuid IS NULL OR (reservation_id, hotel_id) > ($2, $3))
+          AND (reservation_id, hotel_id) > ($2, $3)
         ORDER BY reservation_id, hotel_id
         LIMIT $4",
         principal.0,
-        after.map(ReservationId::uuid),
+        // Before every id there is.
+        after.map_or(Uuid::nil(), ReservationId::uuid),
         after.map_or(0, |id| id.hotel().0),
         limit
     )

@@ -41,6 +41,15 @@ impl TestDatabase {
         rows.iter().map(|row| row.get(0)).collect()
     }
 
+    /// The name of the constraint that refuses a statement; `None` when nothing does.
+    pub async fn refusing_constraint(&self, statement: &str) -> Option<String> {
+        let statement = AssertSqlSafe(statement.to_owned());
+        let outcome = sqlx::raw_sql(statement).execute(&mut self.connect().await).await;
+        let refused = outcome.err()?;
+        let database = refused.as_database_error().expect("refused by the database");
+        Some(database.constraint().expect("refused by a constraint").to_owned())
+    }
+
     /// The SQLSTATE with which the database refuses a statement; `None` when it does not.
     pub async fn refusal(&self, statement: &str) -> Option<String> {
         let statement = AssertSqlSafe(statement.to_owned());

@@ -21,6 +21,9 @@ const MUST_BE_ON: [(&str, &str); 3] = [
     ("synchronous_commit", "a crash loses the last acknowledged bookings"),
 ];
 
+/// In milliseconds, as pg_settings tells it.
+const DEADLOCK_TIMEOUT: &str = "deadlock_timeout";
+
 pub(super) async fn look_at(name: &str, database: &Database, settings: &Settings) -> Vec<Finding> {
     if let Err(error) = database.probe(PATIENCE).await {
         return vec![Finding::Bad(format!(
@@ -42,7 +45,8 @@ pub(super) async fn look_at(name: &str, database: &Database, settings: &Settings
 
 async fn look(database: &Database) -> Result<Server, DbError> {
     let mut connection = database.connection().await?;
-    let names: Vec<&str> = MUST_BE_ON.iter().map(|(name, _)| *name).chain(["max_connections"]).collect();
+    let others = ["max_connections", DEADLOCK_TIMEOUT];
+    let names: Vec<&str> = MUST_BE_ON.iter().map(|(name, _)| *name).chain(others).collect();
     server::look(&mut connection, &names).await
 }
 
@@ -63,8 +67,22 @@ fn of_server(name: &str, server: &Server, settings: &Settings) -> Vec<Finding> {
             findings.push(Finding::Bad(format!("{name} has {setting} = off: {danger}; set it to on")));
         }
     }
+    findings.extend(deadlocks(name, server, settings));
     findings.extend(connections(name, server, settings));
     findings
+}
+
+/// PostgreSQL looks for a cycle only when a wait has lasted this long. A wait that ends before is told as
+/// a busy night, and the alert on deadlocks cannot fire.
+fn deadlocks(name: &str, server: &Server, settings: &Settings) -> Option<Finding> {
+    let looked_for: u128 = server.settings.get(DEADLOCK_TIMEOUT)?.parse().ok()?;
+    let waited = settings.database.lock_timeout().as_millis();
+    (looked_for >= waited).then(|| {
+        Finding::Bad(format!(
+            "{name} looks for deadlocks after {looked_for} ms, when a wait has ended after {waited} ms \
+             (database.lock_timeout_ms): none would ever be told; set deadlock_timeout to 200ms"
+        ))
+    })
 }
 
 fn connections(name: &str, server: &Server, settings: &Settings) -> Option<Finding> {
@@ -101,5 +119,10 @@ mod tests {
         assert!(bad(&server(130_009, &safe))[0].contains("14 or newer"));
         assert!(bad(&Server { is_standby: true, ..server(150_014, &safe) })[0].contains("name the primary"));
         assert!(bad(&server(150_014, &[("max_connections", "16")]))[0].contains("raise max_connections"));
+        assert!(bad(&server(150_014, &[("deadlock_timeout", "499")])).is_empty());
+        for late in ["500", "1000"] {
+            let told = bad(&server(150_014, &[("deadlock_timeout", late)]));
+            assert!(told[0].ends_with("set deadlock_timeout to 200ms"), "{told:?}");
+        }
     }
 }

@@ -17,7 +17,7 @@ use keyrack_store::{
 };
 
 use super::Plan;
-use crate::create_hotel::opened_events;
+use crate::availability;
 
 pub(super) const NAME: &str = "repair";
 
@@ -62,7 +62,7 @@ impl Application {
         nights::apply(connection, &deltas).await?;
         drift::clear_marks(connection, self.hotel, &plan.unmarked).await?;
         audit::append(connection, &[self.audit(plan)]).await?;
-        outbox::append(connection, &opened_events(self.hotel, &available(plan))).await
+        outbox::append(connection, &availability::told(self.hotel, &available(plan))).await
     }
 
     fn audit(&self, plan: &Plan) -> NewAudit {

@@ -1,11 +1,10 @@
 //! Batches answer as their members would one by one, and a member that breaks harms nobody.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use keyrack_booking::{
     change::{Change, ChangeAnswer},
     confirm::ConfirmOp,
-    expire::ExpireOp,
     place_hold::operation::{HoldAnswer, PlaceHoldOp},
     release::operation::{ReleaseAnswer, ReleaseOp},
     start_attempt::operation::{AttemptAnswer, StartAttemptOp},
@@ -14,10 +13,11 @@ use keyrack_domain::{
     actor::Actor,
     attempt::AttemptState,
     ids::{AttemptId, HoldId, QuoteId, ReservationId},
+    money::Money,
     operation_key::{Endpoint, Fingerprint},
     principal::Caller,
 };
-use keyrack_ledger::{KeyClaim, KeyHome, KeyScope, Ledger, LedgerError, Outcome, Settings};
+use keyrack_ledger::{KeyClaim, KeyHome, KeyScope, LedgerError, Outcome};
 use uuid::Uuid;
 
 use crate::{
@@ -141,7 +141,7 @@ fn hotel_204(hotel: keyrack_domain::ids::HotelId) -> keyrack_domain::hotel::Hote
     }
 }
 
-fn hold(caller: &Caller, quote: QuoteId, text: &str) -> PlaceHoldOp {
+pub(crate) fn hold(caller: &Caller, quote: QuoteId, text: &str) -> PlaceHoldOp {
     PlaceHoldOp {
         hotel: hotel_204(quote.hotel()),
         claim: claim(caller, "POST /v1/holds", text, quote.hotel(), quote.uuid()),
@@ -167,26 +167,35 @@ pub(crate) fn release(caller: &Caller, held: HoldId, text: &str) -> ReleaseOp {
 /// Of an attempt that is PENDING_PAYMENT.
 pub(crate) async fn confirm(at: &DeskWorld, caller: &Caller) -> ConfirmOp {
     let held = at.hold(caller, OPEN).await;
-    let paying = payment(held.id, "pm_ok", fresh_key());
-    let attempt = AttemptId::new(held.id.hotel(), Uuid::now_v7());
-    let claim = claim(caller, "POST /v1/bookings", "P", held.id.hotel(), held.id.uuid());
-    let open = StartAttemptOp {
+    let open = start(caller, held.id, "P");
+    let attempt = open.attempt;
+    let opened = at.ledger().run(open).await.expect("T2");
+    assert!(matches!(opened, Outcome::Answered(AttemptAnswer::Opened(_))), "{opened:?}");
+    completion(attempt, held.total)
+}
+
+pub(crate) fn start(caller: &Caller, hold: HoldId, text: &str) -> StartAttemptOp {
+    let paying = payment(hold, "pm_ok", fresh_key());
+    let claim = claim(caller, "POST /v1/bookings", text, hold.hotel(), hold.uuid());
+    StartAttemptOp {
         claim: KeyClaim { home: KeyHome::Attempts, ..claim },
         actor: Actor::Caller(caller.clone()),
         principal: caller.principal,
-        hold: held.id,
-        attempt,
+        hold,
+        attempt: AttemptId::new(hold.hotel(), Uuid::now_v7()),
         method: paying.method,
         guest: paying.guest,
         auth_timeout: Duration::from_secs(120),
-    };
-    let opened = at.ledger().run(open).await.expect("T2");
-    assert!(matches!(opened, Outcome::Answered(AttemptAnswer::Opened(_))), "{opened:?}");
+    }
+}
+
+/// T3 of the request, all of the amount having been taken.
+pub(crate) fn completion(attempt: AttemptId, captured: Money) -> ConfirmOp {
     ConfirmOp {
         actor: Actor::Worker,
         attempt,
         guard: AttemptState::PendingPayment,
-        captured: held.total,
+        captured,
         reservation: ReservationId::new(attempt.hotel(), Uuid::now_v7()),
     }
 }
@@ -272,95 +281,4 @@ async fn a_member_that_breaks_does_not_harm_the_others() {
     }
     assert_eq!(at.counters("2026-11-14").await, (20, 8, 0));
     at.verify().await;
-}
-
-/// Two ledgers with pools of their own, as two processes have, and random batches over the same nights,
-/// keys and holds. One minute here; ten with `KEYRACK_TEST_LONG=1`.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_processes_with_random_batches_meet_no_deadlock_and_no_stall() {
-    let at = DeskWorld::new().await;
-    let long = std::env::var_os("KEYRACK_TEST_LONG").is_some();
-    let lasts = if long { Duration::from_mins(10) } else { Duration::from_mins(1) };
-    at.sellable(("2026-11-14", "2026-11-20"), 12).await;
-    let ledgers = [0, 1].map(|_| Ledger::new(at.database().database(), Settings::default()));
-    let guests: Vec<Caller> = (0..6).map(|_| guest()).collect();
-    let until = Instant::now() + lasts;
-    let runs = ledgers.iter().enumerate().map(|(number, ledger)| drive(&at, ledger, &guests, number, until));
-    let worst = futures::future::join_all(runs).await.into_iter().max().unwrap_or_default();
-    // A batch waits for keys two seconds at most, and for a lock half of one.
-    assert!(worst < Duration::from_secs(10), "a batch took {worst:?}");
-    let deadlocks = at
-        .database()
-        .value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
-        .await;
-    assert_eq!(deadlocks, 0);
-    at.verify().await;
-}
-
-/// Returns how long the slowest batch took.
-async fn drive(
-    at: &DeskWorld,
-    ledger: &Ledger,
-    guests: &[Caller],
-    number: usize,
-    until: Instant,
-) -> Duration {
-    let mut seed = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(number as u64 + 1);
-    let mut draw = move |bound: usize| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        usize::try_from(seed % bound as u64).unwrap_or(0)
-    };
-    let mut worst = Duration::ZERO;
-    let mut held: Vec<(usize, HoldId)> = Vec::new();
-    while Instant::now() < until {
-        let mut batch: Vec<Change> = Vec::new();
-        for _ in 0..=draw(40) {
-            let who = draw(guests.len());
-            match draw(4) {
-                0 if !held.is_empty() => {
-                    let (who, hold) = held[draw(held.len())];
-                    batch.push(release(&guests[who], hold, &format!("R{}", hold.uuid())).into());
-                }
-                1 if !held.is_empty() => {
-                    batch.push(ExpireOp { hold: held[draw(held.len())].1, as_drift: false }.into());
-                }
-                _ => {
-                    let first = 14 + draw(5);
-                    let stay =
-                        (format!("2026-11-{first}"), format!("2026-11-{}", first + 1 + draw(20 - first)));
-                    let quote = at.quote(&guests[who], (&stay.0, &stay.1)).await;
-                    batch.push(hold(&guests[who], quote, &format!("K{}", draw(30))).into());
-                }
-            }
-        }
-        let started = Instant::now();
-        let answers = ledger.run_batch(batch).await;
-        worst = worst.max(started.elapsed());
-        for answer in answers {
-            match answer {
-                Ok(Outcome::Answered(ChangeAnswer::PlaceHold(HoldAnswer::Placed(view)))) => {
-                    let query =
-                        format!("SELECT principal_id FROM holds WHERE hold_id = '{}'", view.id.uuid());
-                    let owner = at.database().value(&query).await;
-                    let owner =
-                        guests.iter().position(|g| owner.as_str() == Some(&g.principal.0.to_string()));
-                    held.push((owner.expect("one of the guests"), view.id));
-                }
-                Ok(_) => {}
-                Err(error) => assert!(
-                    matches!(error.source, keyrack_db::DbError::LockTimeout(_)),
-                    "only a lock may be late: {error:?}"
-                ),
-            }
-        }
-        if held.len() > 60 {
-            held.drain(..30);
-        }
-        if draw(10) == 0 {
-            at.advance(61).await;
-        }
-    }
-    worst
 }

@@ -8,6 +8,7 @@ use keyrack_booking::{
     expire,
     night_range::NightRange,
     place_hold::{self, PlaceHold, PlaceHoldError},
+    rates::RateChange,
     reconcile, refund,
     start_attempt::{self, StartAttempt, StartAttemptError},
     verify,
@@ -29,7 +30,7 @@ use keyrack_testkit::TestDatabase;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-use crate::world::{HORIZON, World, asked, day, fresh_key, htl_204};
+use crate::world::{HORIZON, World, asked, day, fresh_key, htl_204, rate_change};
 
 pub(crate) struct DeskWorld {
     pub(crate) world: World,
@@ -99,6 +100,13 @@ impl DeskWorld {
             sellable,
         };
         EditInventory { hotel: self.hotel.clone(), changes: vec![change], key }
+    }
+
+    /// RT-STD at 4,200.00 a night, too.
+    pub(crate) async fn price_standard(&self, nights: (&str, &str)) {
+        let price = rate_change(day(nights.0), day(nights.1), "4200.00");
+        let price = RateChange { room_type: "RT-STD".parse().expect("a code"), ..price };
+        self.world.set_rates(&self.hotel, vec![price]).await;
     }
 
     pub(crate) async fn quote(&self, guest: &Caller, stay: (&str, &str)) -> QuoteId {

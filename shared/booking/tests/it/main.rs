@@ -30,6 +30,7 @@ mod stop_sell;
 mod time_zones;
 mod timings;
 mod two_instants;
+mod two_processes;
 mod two_shards;
 mod types;
 mod verify;

@@ -5,6 +5,7 @@ use keyrack_booking::{
     give_up_booking::GiveUpBookingOp, reconcile, refund, release::operation::ReleaseOp,
 };
 use keyrack_domain::{
+    actor::Actor,
     attempt::AttemptState,
     ids::{AttemptId, RefundId, ReservationId},
     money::Money,
@@ -86,6 +87,7 @@ async fn a_decline_run_twice_fails_the_attempt_once() {
     let at = DeskWorld::new().await;
     let attempt = confirm(&at, &guest()).await.attempt;
     let fail = |failure: &str| FailAttemptOp {
+        actor: Actor::Worker,
         attempt,
         guard: AttemptState::PendingPayment,
         failure: failure.to_owned(),

@@ -122,6 +122,8 @@ fn command(
         "unix_socket_directories=".to_owned(),
         format!("max_connections={}", settings.max_connections),
         format!("idle_in_transaction_session_timeout={}", settings.idle_in_transaction_timeout.as_millis()),
+        // Below the product's lock time-out of half a second: a deadlock is told as one, not as a lock that was late.
+        "deadlock_timeout=200ms".to_owned(),
         format!("fsync={on_off}"),
         format!("full_page_writes={on_off}"),
         "timezone=UTC".to_owned(),

@@ -22,7 +22,7 @@ use serde_json::json;
 const HOTEL: HotelId = HotelId(1);
 
 /// A hotel with a room type and a plan.
-async fn database() -> TestDatabase {
+pub(crate) async fn database() -> TestDatabase {
     let database = TestDatabase::new().await;
     database
         .execute(

@@ -1,6 +1,7 @@
 //! The house's rules that no compiler checks: which crate may know which, which dependency may be used
 //! where and under what licence, where things stand and how long they may get.
 
+mod counters;
 mod directions;
 mod licences;
 mod metrics;
