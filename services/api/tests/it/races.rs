@@ -9,7 +9,10 @@ use chrono::NaiveDate;
 use futures::future::join_all;
 use keyrack_testkit::Gates;
 use serde_json::{Value, json};
-use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use crate::{
     answer::Answer,
@@ -106,6 +109,16 @@ async fn sent(world: &World, guest: &Guest, path: &str, key: &str, body: &Value)
     stream
 }
 
+/// Each of its threads takes every second connection, and looks at the old ones before it answers.
+async fn the_server_has_noticed(world: &World) {
+    for _ in 0..4 {
+        let mut stream = TcpStream::connect(world.address).await.expect("the API");
+        let request = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        stream.write_all(request).await.expect("sent");
+        stream.read_to_end(&mut Vec::new()).await.expect("an answer");
+    }
+}
+
 /// The guest leaves at that point; returns when `end` has been reached without anybody waiting for it.
 async fn leaves_at(
     (gates, world, guest): (&Gates, &World, &Guest),
@@ -115,7 +128,10 @@ async fn leaves_at(
     let (mut gate, mut last) = (gates.close(point), gates.close(end));
     let stream = sent(world, guest, path, "k", body).await;
     gate.reached().await;
+    // A reset, as of a machine that has gone: an ordinary close would let the server finish first.
+    stream.set_zero_linger().expect("a socket");
     drop(stream);
+    the_server_has_noticed(world).await;
     gate.open();
     last.reached().await;
     last.open();
