@@ -5,6 +5,7 @@
 
 mod authenticator;
 mod document;
+mod health_only;
 mod refusal;
 mod reply;
 mod routes;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use keyrack_api_types::{code::Code, problem};
 use keyrack_booking::{Fault, FieldError, KeyRefusal, hotel_directory::NoHotel};
-use keyrack_domain::ids::AttemptId;
+use keyrack_domain::{hold::HoldState, ids::AttemptId};
 use keyrack_http::Problem;
 
 use crate::wire;
@@ -40,7 +40,7 @@ pub(crate) fn key(refusal: KeyRefusal) -> Problem {
         }
         KeyRefusal::Expired => Problem::new(
             Code::IdempotencyKeyExpired,
-            "This key is older than 24 hours: look first what became of it.",
+            "This key is too old for a blind repeat: look first what became of it.",
         ),
     }
 }
@@ -58,6 +58,16 @@ pub(crate) fn no_hotel(error: NoHotel) -> Problem {
     match error {
         NoHotel::NotFound => Problem::not_found(),
         NoHotel::Fault(error) => fault(error),
+    }
+}
+
+/// A hold that became a reservation is no reason to quote anew: that would book a second time.
+pub(crate) fn hold_not_active(state: HoldState, detail: &'static str) -> Problem {
+    let problem = Problem::new(Code::HoldNotActive, detail)
+        .fact("state", keyrack_api_types::hold::HoldState::from(state));
+    match state {
+        HoldState::Consumed => problem.next(wire::look_up_reservations()),
+        HoldState::Active | HoldState::Expired | HoldState::Released => problem,
     }
 }
 

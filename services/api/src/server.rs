@@ -14,7 +14,7 @@ use actix_web::{
     web,
 };
 use keyrack_booking::Desk;
-use keyrack_http::{Contract, Gate, boundary, gate};
+use keyrack_http::{BodyLimit, Contract, Gate, boundary, gate};
 use keyrack_runtime::health::Health;
 use keyrack_telemetry::Metrics;
 use utoipa_actix_web::{AppExt, service_config::ServiceConfig};
@@ -39,6 +39,8 @@ pub struct Parts {
     pub sandbox: Option<Arc<dyn SandboxClock>>,
     /// Another service's routes under a path of its own: in a sandbox, the payment simulator's.
     pub beside: Option<Beside>,
+    /// Bytes of a request body.
+    pub body_limit: usize,
     /// Threads that parse and answer; the ledger has its own.
     pub workers: usize,
     /// How long requests in flight may go on after a stop. In whole seconds.
@@ -61,6 +63,7 @@ struct Shared {
     health: web::Data<Health>,
     metrics: web::Data<Metrics>,
     document: web::Data<Document>,
+    body_limit: BodyLimit,
     sandbox: Option<web::Data<dyn SandboxClock>>,
 }
 
@@ -95,7 +98,11 @@ impl Api {
             .disable_signals()
             .listen(listener)?
             .run();
-        Ok(Self { address, server })
+        Ok(Self::running(address, server))
+    }
+
+    pub(crate) const fn running(address: SocketAddr, server: Server) -> Self {
+        Self { address, server }
     }
 
     pub const fn address(&self) -> SocketAddr {
@@ -130,6 +137,7 @@ impl Shared {
             health: web::Data::from(parts.health),
             metrics: web::Data::new(parts.metrics),
             document: web::Data::new(Document(document_as_json().into())),
+            body_limit: BodyLimit(parts.body_limit),
             sandbox: parts.sandbox.map(web::Data::from),
         }
     }
@@ -140,7 +148,8 @@ impl Shared {
             .app_data(self.desk.clone())
             .app_data(self.health.clone())
             .app_data(self.metrics.clone())
-            .app_data(self.document.clone());
+            .app_data(self.document.clone())
+            .app_data(self.body_limit);
         routes::configure(routes);
         if let Some(clock) = &self.sandbox {
             routes.app_data(clock.clone());

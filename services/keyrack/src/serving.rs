@@ -1,4 +1,4 @@
-//! The API of a process: started, and stopped before the work that its requests have left behind.
+//! What a process serves over HTTP: started, and stopped before the work that its requests have left behind.
 
 use std::{
     io,
@@ -38,7 +38,7 @@ pub(crate) struct SandboxParts {
     pub(crate) beside: Beside,
 }
 
-/// An API that answers.
+/// A server that answers.
 pub(crate) struct Serving {
     address: SocketAddr,
     server: ServerHandle,
@@ -63,12 +63,31 @@ impl Serving {
             metrics,
             beside: sandbox.as_ref().map(|parts| parts.beside.clone()),
             sandbox: sandbox.map(|parts| parts.clock),
+            body_limit: settings.http.body_limit_bytes.get(),
             workers: thread::available_parallelism().map_or(2, NonZeroUsize::get),
             stop_within: settings.http.drain(),
         };
-        // Its threads have runtimes of their own; this one only accepts and watches over them.
+        Self::run(runtime, || Api::build(listener, parts))
+    }
+
+    /// Of a process without the API: its health and its metrics. Before its work starts, since what is
+    /// counted without a recorder is lost.
+    pub(crate) fn start_health(
+        listener: TcpListener,
+        shards: &Shards,
+        runtime: &Handle,
+        stop: &Stop,
+    ) -> Result<Self, Failure> {
+        let metrics = Metrics::install()?;
+        keep_up(&metrics, runtime, stop);
+        let health = Arc::new(health(shards, runtime, stop));
+        Self::run(runtime, || Api::health_only(listener, health, metrics))
+    }
+
+    /// Its threads have runtimes of their own; this one only accepts and watches over them.
+    fn run(runtime: &Handle, build: impl FnOnce() -> io::Result<Api>) -> Result<Self, Failure> {
         let _inside = runtime.enter();
-        let api = Api::build(listener, parts).map_err(Failure::Http)?;
+        let api = build().map_err(Failure::Http)?;
         let (address, server) = (api.address(), api.handle());
         Ok(Self { address, server, ended: runtime.spawn(api.run_until_stopped()) })
     }

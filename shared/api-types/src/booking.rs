@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    guest::Guest, instant::Instant, money::Money, problem::Next, reference::Reference,
+    guest::Guest, hold::HoldState, instant::Instant, money::Money, problem::Next, reference::Reference,
     reservation::Reservation,
 };
 
@@ -50,6 +50,9 @@ pub struct Booking {
     /// Why it FAILED: a stable word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// How the hold is now, where it FAILED: only one that is ACTIVE can be paid for again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_state: Option<HoldState>,
     /// What was taken without a room to show for it, and where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refund: Option<Refund>,
@@ -65,7 +68,7 @@ pub enum BookingStatus {
     Reconciling,
     /// Paid and reserved.
     Confirmed,
-    /// Nothing was taken. The hold is as it was.
+    /// Nothing was taken; `hold_state` tells whether the hold is still there.
     Failed,
     /// Paid, but there is no room; the money is on its way back.
     PaymentCapturedBookingFailed,

@@ -46,8 +46,8 @@ codes! {
     IdempotencyKeyInvalid 400 "IDEMPOTENCY_KEY_INVALID" "The Idempotency-Key cannot be used",
     /// No credential, or one that is unknown, has ended or was withdrawn.
     Unauthenticated 401 "UNAUTHENTICATED" "Authentication is required",
-    /// The provider refused the payment. The hold stands: another card is a new key.
-    PaymentDeclined 402 "PAYMENT_DECLINED" "The payment was declined",
+    /// The payment was not made and nothing was taken.
+    PaymentDeclined 402 "PAYMENT_DECLINED" "The payment was not made",
     /// There is no such thing, or it belongs to someone else: the answer does not tell which.
     NotFound 404 "NOT_FOUND" "Not found",
     /// The path exists, the method does not.

@@ -1,9 +1,10 @@
 //! What became of earlier calls with a key.
 
+use keyrack_domain::ids::CredentialId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{booking::Booking, hold::Hold, instant::Instant, inventory::InventoryNights};
+use crate::{booking::Booking, hold::Hold, instant::Instant, inventory::InventoryNights, quote::Quote};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Operations {
@@ -17,8 +18,14 @@ pub struct Operation {
     pub endpoint: String,
     pub hotel: String,
     pub at: Instant,
-    /// The HTTP status that a repeat would be answered with now.
+    /// The HTTP status that a repeat would be answered with now: 409 once the key is too old for it.
     pub status: u16,
+    /// Where what it made or changed is to be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// As it was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<Quote>,
     /// As it was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
@@ -28,4 +35,8 @@ pub struct Operation {
     /// As it was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inventory: Option<InventoryNights>,
+    /// Which credential was made. Its token was shown once, and is not known to us.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub credential_id: Option<CredentialId>,
 }

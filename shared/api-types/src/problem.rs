@@ -64,7 +64,7 @@ pub struct Next {
 pub enum Action {
     /// The same request with the same key: it is done once, whatever happened.
     RetrySameKey,
-    /// A new key, after correcting the input.
+    /// A new key: after correcting the input, or with another payment method.
     NewKey,
     /// A new quote first.
     Requote,

@@ -1,8 +1,15 @@
 //! How a booking stands, read from its attempt. Reading never changes anything.
 
-use keyrack_domain::{attempt::AttemptState, hotel::HotelRef, ids::AttemptId, principal::Caller};
+use keyrack_db::PgConnection;
+use keyrack_domain::{
+    attempt::AttemptState,
+    hold::HoldState,
+    hotel::HotelRef,
+    ids::{AttemptId, HoldId},
+    principal::Caller,
+};
 use keyrack_ledger::AttemptRow;
-use keyrack_store::{attempts, refunds, reservations};
+use keyrack_store::{attempts, clock, holds, refunds, reservations};
 
 use crate::{
     Desk, Fault,
@@ -29,6 +36,19 @@ pub(crate) async fn view(desk: &Desk, hotel: &HotelRef, attempt: AttemptId) -> R
     of_row(desk, hotel, row.ok_or_else(|| Fault::internal(Gone(attempt)))?).await
 }
 
+/// As whoever pays for it now would find it.
+async fn hold_state(connection: &mut PgConnection, id: HoldId) -> Result<HoldState, Fault> {
+    let hold = holds::read(connection, [&id]).await?.pop();
+    let hold = hold.ok_or_else(|| Fault::internal(NoHold(id)))?;
+    let is_due = hold.state == HoldState::Active && clock::now(connection).await?.is_past(hold.expires_at);
+    Ok(if is_due { HoldState::Expired } else { hold.state })
+}
+
+/// An attempt's hold is kept with it.
+#[derive(Debug, thiserror::Error)]
+#[error("hold {0} is gone")]
+struct NoHold(HoldId);
+
 /// Attempts are kept for ever.
 #[derive(Debug, thiserror::Error)]
 #[error("attempt {0} is gone")]
@@ -44,7 +64,10 @@ pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Re
             let reservation = reservation.ok_or_else(|| Fault::internal(Gone(row.id)))?;
             Standing::Confirmed(Box::new(ReservationView::of(reservation, &hotel.code)))
         }
-        AttemptState::Failed => Standing::Declined { reason: row.failure.unwrap_or_default() },
+        AttemptState::Failed => {
+            let hold = hold_state(&mut connection, row.hold).await?;
+            Standing::Declined { reason: row.failure.unwrap_or_default(), hold }
+        }
         AttemptState::PaymentCapturedBookingFailed | AttemptState::Refunded => {
             let refund = refunds::of_attempt(&mut connection, row.id).await?.pop();
             let refund = refund.ok_or_else(|| Fault::internal(Gone(row.id)))?;

@@ -65,7 +65,7 @@ pub async fn run(
     let mut profile = input.check(nowhere).map_err(CreateHotelError::Invalid)?;
     let entry = enter(hotels, &profile.hotel.code).await?;
     profile.hotel = HotelRef { id: entry.hotel, shard: entry.shard, ..profile.hotel };
-    let call = Call::new(entry.hotel, caller, ENDPOINT, key, &HotelView::from(profile.clone()))?;
+    let call = Call::new(hotels, entry.hotel, caller, ENDPOINT, key, &HotelView::from(profile.clone()))?;
     let database = hotels.database(&profile.hotel)?;
     let setup = Arc::new(Setup { profile, horizon, caller: caller.clone(), call });
     let outcome = database

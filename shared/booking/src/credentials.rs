@@ -72,6 +72,11 @@ struct Issued {
     principal: PrincipalId,
 }
 
+/// Which credential a recorded call has made.
+pub fn made_by(recorded: &serde_json::Value) -> Result<CredentialId, serde_json::Error> {
+    Ok(Issued::deserialize(recorded)?.id)
+}
+
 /// The key lives with the hotel and the credential in the directory: two databases. So the intention is
 /// committed first, and the row second, by whichever call comes by: a repeat after a crash in
 /// between makes the row and is the one that shows the token.
@@ -90,7 +95,7 @@ pub async fn create(
     if !faults.is_empty() {
         return Err(CreateCredentialError::Invalid(faults));
     }
-    let call = Call::new(hotel.id, caller, ENDPOINT, key, &input)?;
+    let call = Call::new(hotels, hotel.id, caller, ENDPOINT, key, &input)?;
     let audit = audit(hotel.id, caller, &input)?;
     let issued = Issued {
         id: CredentialId::new(hotel.id, entropy::id()),

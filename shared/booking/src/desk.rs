@@ -67,7 +67,7 @@ impl Desk {
         let ledgers = shards.all().map(|(id, database)| (id, Ledger::new(database.clone(), settings.ledger)));
         Self {
             ledgers: Arc::new(ledgers.collect()),
-            hotels: HotelDirectory::new(shards),
+            hotels: HotelDirectory::new(shards).replaying_for(settings.ledger.replay_window),
             provider: Arc::new(MeasuredProvider(provider)),
             settings,
             runtime,

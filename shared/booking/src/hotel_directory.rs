@@ -3,10 +3,12 @@
 use std::{
     collections::HashMap,
     sync::{Arc, PoisonError, RwLock},
+    time::Duration,
 };
 
 use keyrack_db::{Database, Shards};
 use keyrack_domain::{code::HotelCode, hotel::HotelRef, ids::HotelId};
+use keyrack_ledger::Settings as LedgerSettings;
 use keyrack_store::{directory, directory::Entry, hotels};
 
 use crate::Fault;
@@ -28,6 +30,7 @@ pub enum NoHotel {
 pub struct HotelDirectory {
     shards: Shards,
     known: Arc<RwLock<Known>>,
+    replay_window: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -38,7 +41,18 @@ struct Known {
 
 impl HotelDirectory {
     pub fn new(shards: Shards) -> Self {
-        Self { shards, known: Arc::default() }
+        Self { shards, known: Arc::default(), replay_window: LedgerSettings::default().replay_window }
+    }
+
+    /// For so long a call outside the ledger is repeated with its original answer; later the account must
+    /// be looked at first.
+    #[must_use]
+    pub fn replaying_for(self, replay_window: Duration) -> Self {
+        Self { replay_window, ..self }
+    }
+
+    pub(crate) const fn replay_window(&self) -> Duration {
+        self.replay_window
     }
 
     pub const fn shards(&self) -> &Shards {

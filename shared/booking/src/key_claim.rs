@@ -18,10 +18,7 @@ use keyrack_store::{
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use crate::{Answered, Fault, KeyRefusal, ended::Ended, entropy, key};
-
-/// For so long a repeat is answered with the original answer; later the account must be looked at first.
-const REPLAYED_FOR: Duration = Duration::from_secs(24 * 3600);
+use crate::{Answered, Fault, KeyRefusal, ended::Ended, entropy, hotel_directory::HotelDirectory, key};
 
 /// A copy that is still running was waited for already.
 const TRY_AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -33,11 +30,13 @@ pub(crate) struct Call {
     fingerprint: Fingerprint,
     /// Tells, after a commit of unknown outcome, whether the record that is found is our own.
     try_id: Uuid,
+    replay_window: Duration,
 }
 
 impl Call {
     /// `input` is the validated, normalized input: everything in it that changes behaviour, nothing else.
     pub(crate) fn new(
+        hotels: &HotelDirectory,
         hotel: HotelId,
         caller: &Caller,
         endpoint: Endpoint,
@@ -46,7 +45,7 @@ impl Call {
     ) -> Result<Self, Fault> {
         let fingerprint = key::fingerprint(endpoint, input)?;
         let scope = KeyScope { hotel, principal: caller.principal, endpoint, key };
-        Ok(Self { scope, fingerprint, try_id: entropy::id() })
+        Ok(Self { scope, fingerprint, try_id: entropy::id(), replay_window: hotels.replay_window() })
     }
 }
 
@@ -133,7 +132,7 @@ where
         return Err(Ended::Refused(KeyRefusal::Reused.into()));
     }
     let now = clock::now(connection).await?;
-    if now.is_past(record.created_at.plus(REPLAYED_FOR)) {
+    if now.is_past(record.created_at.plus(call.replay_window)) {
         return Err(Ended::Refused(KeyRefusal::Expired.into()));
     }
     let answer =

@@ -2,7 +2,7 @@
 
 use keyrack_domain::{clock::Moment, code::HotelCode, operation_key::OperationKey, principal::Caller};
 
-use keyrack_store::{attempts, keys};
+use keyrack_store::{attempts, clock, keys};
 
 use crate::{Desk, Fault, bookings, start_attempt, views::BookingView};
 
@@ -13,6 +13,9 @@ pub struct OperationView {
     pub endpoint: String,
     pub hotel: HotelCode,
     pub at: Moment,
+    /// A repeat would not be answered any more: 409 `IDEMPOTENCY_KEY_EXPIRED`. Never of a booking, whose key
+    /// lives on its attempt.
+    pub expired: bool,
     pub result: OperationResult,
 }
 
@@ -45,6 +48,7 @@ pub async fn find(
         let mut connection = database.connection().await?;
         let records = keys::of_principal(&mut connection, caller.principal, key).await?;
         let attempts = attempts::of_principal(&mut connection, caller.principal, key).await?;
+        let now = clock::now(&mut connection).await?;
         drop(connection);
         for record in records {
             let Some(hotel) = desk.hotel_of(record.hotel).await? else { continue };
@@ -52,6 +56,7 @@ pub async fn find(
                 endpoint: record.endpoint,
                 hotel: hotel.code.clone(),
                 at: record.created_at,
+                expired: now.is_past(record.created_at.plus(desk.settings().ledger.replay_window)),
                 result: OperationResult::Completed(record.answer),
             });
         }
@@ -63,6 +68,7 @@ pub async fn find(
                 endpoint: start_attempt::ENDPOINT.0.to_owned(),
                 hotel: hotel.code.clone(),
                 at,
+                expired: false,
                 result: OperationResult::Booking(Box::new(booking)),
             });
         }

@@ -111,7 +111,7 @@ pub async fn make(
         return Err(QuoteError::HotelNotFound);
     }
     let (stay, rooms) = check::shape(input).map_err(QuoteError::Invalid)?;
-    let call = Call::new(hotel.id, caller, ENDPOINT, key, &(stay, &rooms))?;
+    let call = Call::new(hotels, hotel.id, caller, ENDPOINT, key, &(stay, &rooms))?;
     let database = hotels.database(&hotel)?;
     let asked = Arc::new(Asked { hotel, horizon, caller: caller.clone(), stay, rooms });
     key_claim::once(database, "make_quote", call, move |connection| {

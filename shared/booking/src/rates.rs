@@ -94,7 +94,7 @@ pub async fn set(
         return Err(SetRatesError::HotelNotFound);
     }
     let changes = plan::read(&request.changes, hotel.currency).map_err(SetRatesError::Invalid)?;
-    let call = Call::new(hotel.id, caller, ENDPOINT, request.key, &changes)?;
+    let call = Call::new(hotels, hotel.id, caller, ENDPOINT, request.key, &changes)?;
     let database = hotels.database(&hotel)?;
     let edit = Arc::new(Edit { hotel, horizon, caller: caller.clone(), changes });
     key_claim::once(database, "set_rates", call, move |connection| {

@@ -114,7 +114,7 @@ pub async fn set(
     if !faults.is_empty() {
         return Err(SetRestrictionsError::Invalid(faults));
     }
-    let call = Call::new(hotel.id, caller, ENDPOINT, request.key, &request.changes)?;
+    let call = Call::new(hotels, hotel.id, caller, ENDPOINT, request.key, &request.changes)?;
     let database = hotels.database(&hotel)?;
     let edit = Arc::new(Edit { hotel, horizon, caller: caller.clone(), changes: request.changes });
     key_claim::once(database, "set_restrictions", call, move |connection| {

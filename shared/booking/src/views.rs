@@ -60,8 +60,9 @@ pub enum Standing {
     Pending { reconciling: bool, deadline: Moment },
     /// 201
     Confirmed(Box<ReservationView>),
-    /// 402 `PAYMENT_DECLINED`: nothing was taken; the hold is as it was. `reason` is a stable word.
-    Declined { reason: String },
+    /// 402 `PAYMENT_DECLINED`: nothing was taken. `reason` is a stable word; `hold` is how the hold is now,
+    /// EXPIRED also where its end has passed and nobody has ended it yet.
+    Declined { reason: String, hold: HoldState },
     /// 409 `BOOKING_FAILED`: paid, but no room; the money is on its way back.
     NoRoom { refund: RefundView },
 }

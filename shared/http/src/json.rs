@@ -16,8 +16,15 @@ use serde::de::DeserializeOwned;
 
 use crate::{problem::Problem, shape};
 
-/// Bytes of a body, that many included.
-pub const MAX_BODY: usize = 256 * 1024;
+/// Bytes of a body, that many included. Data of the application; what it does not say is the contract's.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyLimit(pub usize);
+
+impl Default for BodyLimit {
+    fn default() -> Self {
+        Self(256 * 1024)
+    }
+}
 
 /// Of a body that is too large so much more is read and thrown away: a connection closed under a
 /// client that is still writing would take the answer with it.
@@ -35,10 +42,11 @@ impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let declared = declared(request.headers());
+        let limit = request.app_data::<BodyLimit>().copied().unwrap_or_default();
         let payload = payload.take();
         async move {
             let length = declared?;
-            let body = timeout(READ_WITHIN, read(payload, length)).await.map_err(|_| {
+            let body = timeout(READ_WITHIN, read(payload, length, limit)).await.map_err(|_| {
                 Problem::new(
                     Code::RequestTimeout,
                     format!("The body took longer than {} s.", READ_WITHIN.as_secs()),
@@ -79,8 +87,10 @@ fn is_json(value: &str) -> bool {
 }
 
 /// The bound is kept while reading: a chunked body does not say how long it is.
-async fn read(mut payload: Payload, length: Option<usize>) -> Result<BytesMut, Problem> {
-    if length.is_some_and(|length| length > MAX_BODY + DRAINED) {
+async fn read(mut payload: Payload, length: Option<usize>, limit: BodyLimit) -> Result<BytesMut, Problem> {
+    let too_large = || too_large(limit);
+    let most = limit.0.saturating_add(DRAINED);
+    if length.is_some_and(|length| length > most) {
         return Err(too_large());
     }
     let mut body = BytesMut::new();
@@ -88,17 +98,17 @@ async fn read(mut payload: Payload, length: Option<usize>) -> Result<BytesMut, P
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| Problem::new(Code::Malformed, "The body broke off."))?;
         seen = seen.saturating_add(chunk.len());
-        if seen > MAX_BODY + DRAINED {
+        if seen > most {
             return Err(too_large());
         }
-        if seen <= MAX_BODY {
+        if seen <= limit.0 {
             body.extend_from_slice(&chunk);
         }
     }
-    if seen > MAX_BODY { Err(too_large()) } else { Ok(body) }
+    if seen > limit.0 { Err(too_large()) } else { Ok(body) }
 }
 
-fn too_large() -> Problem {
-    Problem::new(Code::PayloadTooLarge, format!("A body has at most {MAX_BODY} bytes."))
-        .fact("limit_bytes", MAX_BODY)
+fn too_large(BodyLimit(limit): BodyLimit) -> Problem {
+    Problem::new(Code::PayloadTooLarge, format!("A body has at most {limit} bytes."))
+        .fact("limit_bytes", limit)
 }

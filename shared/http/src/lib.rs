@@ -29,7 +29,7 @@ pub use caller::Signed;
 pub use contract::Contract;
 pub use gate::Gate;
 pub use idempotency::{Key, REPLAYED};
-pub use json::{Json, MAX_BODY};
+pub use json::{BodyLimit, Json};
 pub use paging::{Cursor, limit};
 pub use path::Path;
 pub use precondition::{IfMatch, etag};

@@ -178,13 +178,13 @@ fn usual_next(code: Code, after_s: Option<u64>) -> Next {
         | Code::RequestTimeout
         | Code::SequenceGap
         // A refused call leaves no key behind, so the same key may be used again once it can succeed.
-        | Code::HoldLimit
-        | Code::Unauthenticated
-        | Code::Malformed
+        | Code::HoldLimit => Action::RetrySameKey,
+        // The same again would be refused again: the input comes first.
+        Code::Malformed
         | Code::PayloadTooLarge
         | Code::UnsupportedMediaType
-        | Code::Invalid => Action::RetrySameKey,
-        Code::IdempotencyKeyRequired
+        | Code::Invalid
+        | Code::IdempotencyKeyRequired
         | Code::IdempotencyKeyInvalid
         | Code::IdempotencyKeyReused
         | Code::PaymentDeclined => Action::NewKey,
@@ -201,7 +201,7 @@ fn usual_next(code: Code, after_s: Option<u64>) -> Next {
         | Code::BookingFailed
         | Code::AlreadyExists
         | Code::Conflict => Action::LookUp,
-        Code::NotFound | Code::MethodNotAllowed | Code::BookingInactive => Action::None,
+        Code::NotFound | Code::MethodNotAllowed | Code::BookingInactive | Code::Unauthenticated => Action::None,
     };
     Next { action, after_s, at: None }
 }

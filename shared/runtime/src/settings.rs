@@ -96,8 +96,6 @@ pub struct Provider {
     pub deadline_ms: NonZeroU64,
     /// How long the release of a hold waits for a payment in flight.
     pub auth_timeout_s: NonZeroU64,
-    /// The same where the customer must act.
-    pub customer_action_timeout_s: NonZeroU64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -107,10 +105,14 @@ pub struct Inventory {
     pub horizon_days: NonZeroU16,
 }
 
-/// Waits between runs that found nothing to do.
+/// Background workers; the intervals are waits between runs that found nothing to do.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workers {
+    /// Of a process that has workers alone: health and metrics.
+    pub listen_address: IpAddr,
+    /// Zero takes a free one.
+    pub port: u16,
     pub expiry_interval_ms: NonZeroU64,
     pub reconciliation_interval_ms: NonZeroU64,
     pub horizon_interval_s: NonZeroU64,

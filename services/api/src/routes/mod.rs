@@ -3,7 +3,6 @@
 mod bookings;
 mod credentials;
 mod guest_sessions;
-mod health;
 mod holds;
 mod hotels;
 mod inventory;
@@ -14,6 +13,7 @@ mod rates;
 mod reservations;
 mod restrictions;
 
+pub(crate) mod health;
 pub(crate) mod reference;
 pub(crate) mod sandbox;
 

@@ -9,7 +9,7 @@ use keyrack_booking::{
 use keyrack_domain::{ids::AttemptId, refund::RefundState};
 use keyrack_http::Problem;
 
-use super::{reservation, reservation_path};
+use super::{after_failure, reservation, reservation_path};
 
 /// An outcome that is not known yet: looking more often would not make it known sooner.
 pub(crate) const LOOK_AGAIN_AFTER_S: u64 = 2;
@@ -25,6 +25,7 @@ pub(crate) async fn booking(desk: &Desk, view: BookingView) -> Result<Booking, P
         reservation: None,
         deadline: None,
         reason: None,
+        hold_state: None,
         refund: None,
         next: look_up(attempt),
     };
@@ -38,9 +39,9 @@ pub(crate) async fn booking(desk: &Desk, view: BookingView) -> Result<Booking, P
             let reservation = Some(reservation(desk, *view).await?);
             Booking { status: BookingStatus::Confirmed, reservation, next, ..booking }
         }
-        Standing::Declined { reason } => {
-            let next = Next::new(Action::NewKey);
-            Booking { status: BookingStatus::Failed, reason: Some(reason), next, ..booking }
+        Standing::Declined { reason, hold } => {
+            let (next, hold_state) = (after_failure(hold), Some(hold.into()));
+            Booking { status: BookingStatus::Failed, reason: Some(reason), hold_state, next, ..booking }
         }
         Standing::NoRoom { refund: view } => {
             let (status, next) = match view.state {

@@ -14,7 +14,7 @@ use keyrack_domain::{
 
 pub(crate) fn quote(view: QuoteView) -> Quote {
     let cancellation = cancellation(&view);
-    // Every plan is prepaid so far, and a hotel cannot set up another.
+    // That of all rooms: a mixture is refused.
     let payment = view.document.rooms.first().map_or(PaymentPolicy::Prepay, |room| room.payment.into());
     let QuoteView { id, hotel, document, created_at, expires_at, available, availability_as_of, .. } = view;
     let available = available.iter().map(|night| ((night.room_type, night.night), night.available)).collect();

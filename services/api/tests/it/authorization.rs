@@ -7,7 +7,10 @@ use keyrack_http::Contract;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, booking, new_hotel, stay};
+
+/// Of a hotel that there is; nobody has it.
+const SOME_HOLD: &str = "hld_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
 
 /// This list may only shrink; what is added to it is decided by people.
 const PUBLIC: [&str; 7] = [
@@ -77,8 +80,37 @@ fn input(operation: &str) -> (&'static str, Value) {
         "GET /v1/hotels/{hotel}/inventory"
         | "GET /v1/hotels/{hotel}/rates"
         | "GET /v1/hotels/{hotel}/restrictions" => (nights, Value::Null),
+        "POST /v1/hotels" => ("", new_hotel()),
+        "POST /v1/quotes" => ("", stay()),
+        "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
+        "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
+        "DELETE /v1/holds/{id}" => ("", Value::Null),
         other => panic!("say what {other} takes"),
     }
+}
+
+/// What is exempt from having a key.
+const WITHOUT_KEY: [&str; 2] = ["POST /v1/guest-sessions", "POST /v1/sandbox/clock"];
+
+#[tokio::test]
+async fn every_write_but_the_exempt_ones_asks_for_its_key() {
+    let world = World::new().await;
+    let mut asked = 0;
+    for (path, name, _) in Contract::new(&document()).all() {
+        let operation = format!("{name} {path}");
+        if name == "GET" || WITHOUT_KEY.contains(&operation.as_str()) {
+            continue;
+        }
+        let (query, body) = input(&operation);
+        let target = filled(path, "HTL-204").replace("/holds/x", &format!("/holds/{SOME_HOLD}")) + query;
+        let call = || world.call(method(name), &target).token(&world.operator).json(&body);
+        call().send().await.expect_problem(400, "IDEMPOTENCY_KEY_REQUIRED");
+        // It was the key, and nothing else, that was wrong with the request.
+        let keyed = call().fresh_key().send().await;
+        assert!([200, 201, 404, 409].contains(&keyed.status), "{operation}: {}", keyed.text);
+        asked += 1;
+    }
+    assert!(asked >= 9, "{asked}");
 }
 
 #[tokio::test]

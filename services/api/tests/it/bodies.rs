@@ -59,6 +59,18 @@ async fn b133_a_body_of_the_limit_is_read_and_one_byte_more_is_413_in_both_encod
 }
 
 #[tokio::test]
+async fn the_setting_of_the_largest_body_decides() {
+    let world = World::with_bodies_up_to(1_000).await;
+    let guest = world.guest().await;
+    for (length, status) in [(1_000, "404"), (1_001, "413")] {
+        let framing = format!("content-length: {length}");
+        let answer = raw(&world, &guest.token, &framing, &padded(length)).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{length}: {answer}");
+        assert_eq!(answer.contains("\"limit_bytes\":1000"), status == "413", "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn b133_a_huge_body_is_refused_by_its_announcement_and_a_packed_one_is_not_unpacked() {
     let world = World::new().await;
     let guest = world.guest().await;
@@ -74,9 +86,12 @@ async fn what_is_not_json_is_malformed_and_what_is_not_said_to_be_json_is_not_re
     let guest = world.guest().await;
     let call = || world.post("/v1/bookings").token(&guest.token).fresh_key();
     for body in ["", "{", "nonsense", "{\"hold_id\": }", "{} {}"] {
-        call().text(body).send().await.expect_problem(400, "MALFORMED");
+        let answer = call().text(body).send().await.expect_problem(400, "MALFORMED");
+        // The same again would be refused again.
+        assert_eq!(answer.at("/next/action"), "new_key");
     }
-    call().send().await.expect_problem(415, "UNSUPPORTED_MEDIA_TYPE");
+    let answer = call().send().await.expect_problem(415, "UNSUPPORTED_MEDIA_TYPE");
+    assert_eq!(answer.at("/next/action"), "new_key");
     call().header("content-type", "text/plain").send().await.expect_problem(415, "UNSUPPORTED_MEDIA_TYPE");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     call().text(&deep).send().await.expect_invalid("", "TOO_DEEP");
@@ -91,5 +106,6 @@ async fn unknown_fields_are_refused_by_name_at_any_depth() {
     body["guest"]["vip"] = json!(true);
     let answer = world.post("/v1/bookings").token(&guest.token).fresh_key().json(&body).send().await;
     let answer = answer.expect_invalid("/principal", "UNKNOWN_FIELD");
-    answer.expect_invalid("/guest/vip", "UNKNOWN_FIELD");
+    let answer = answer.expect_invalid("/guest/vip", "UNKNOWN_FIELD");
+    assert_eq!(answer.at("/next/action"), "new_key");
 }

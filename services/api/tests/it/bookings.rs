@@ -198,6 +198,31 @@ async fn b046_the_same_key_on_two_endpoints_names_two_calls() {
     assert_eq!(released.at("/state"), "CONSUMED");
 }
 
+/// The key stands for one intention: not for another hold, not for another card, and for the same whatever
+/// the order of its fields.
+#[tokio::test]
+async fn b043_a_key_of_another_booking_charges_nothing_and_reordered_fields_are_the_same_call() {
+    let world = World::new().await;
+    let guest = world.guest().await;
+    let (first, second) = (held(&world, &guest).await, held(&world, &guest).await);
+    let booked = book_with(&world, &guest, "k", &booking(&first, "pm_ok")).await.expect(201);
+    let charges = world.charges();
+    for other in [booking(&second, "pm_ok"), booking(&first, "pm_declined")] {
+        book_with(&world, &guest, "k", &other).await.expect_problem(422, "IDEMPOTENCY_KEY_REUSED");
+    }
+    assert_eq!(world.charges(), charges);
+    let path = format!("/v1/holds/{second}");
+    assert_eq!(world.get(&path).token(&guest.token).send().await.expect(200).at("/state"), "ACTIVE");
+    let reordered = format!(
+        r#"{{ "guest": {{"email": "zoe@example.org", "name": "Zo\u00eb Nguyễn"}},
+             "payment": {{"method_token": "pm_ok"}}, "hold_id": "{first}" }}"#
+    );
+    let call = world.post("/v1/bookings").token(&guest.token).key("k");
+    let repeat = call.text(&reordered).send().await.expect(201);
+    assert!(repeat.is_replay());
+    assert_eq!(repeat.at("/reservation/id"), booked.at("/reservation/id"));
+}
+
 /// B052: what is still running and what was something else are different things.
 #[tokio::test]
 async fn b052_a_call_in_progress_is_to_be_repeated_and_a_reused_key_is_not() {

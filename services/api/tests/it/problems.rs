@@ -41,6 +41,7 @@ async fn the_caller_is_asked_for_before_anything_else_about_the_request() {
     ] {
         let answer = call.send().await.expect_problem(401, "UNAUTHENTICATED");
         assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+        assert_eq!(answer.at("/next/action"), "none");
     }
     let unknown = world.post("/v1/holds").token("krg_unknown").send().await;
     unknown.expect_problem(401, "UNAUTHENTICATED");

@@ -184,3 +184,17 @@ async fn b091_b099_the_demo_hotels_are_quoted_in_their_own_ways() {
         assert_eq!(made.at("/total"), &json!({"amount": amount, "currency": currency}), "{hotel}");
     }
 }
+
+/// No hotel can set such a plan up yet; the quote has one `payment` for all of its rooms all the same.
+#[tokio::test]
+async fn rooms_that_are_paid_in_different_ways_are_not_quoted_together() {
+    let world = World::new().await;
+    let guest = world.guest().await;
+    let mut both = request("HTL-204", STAY);
+    let mut other = both["rooms"][0].clone();
+    other["rate_plan"] = json!("SAVER");
+    both["rooms"].as_array_mut().expect("rooms").push(other);
+    quote(&world, &guest, &both).await.expect(201);
+    world.database.execute("UPDATE rate_plans SET payment = 'at_property' WHERE code = 'SAVER'").await;
+    quote(&world, &guest, &both).await.expect_invalid("/rooms", "MIXED_PAYMENT");
+}

@@ -48,6 +48,37 @@ async fn a_list_gives_each_own_reservation_once_page_by_page() {
 }
 
 #[tokio::test]
+async fn b134_reservations_of_one_instant_are_each_listed_once_while_others_are_booked() {
+    let world = World::new().await;
+    let guest = world.guest().await;
+    world.sellable(STAY, 50).await;
+    let mut made = Vec::new();
+    for _ in 0..12 {
+        made.push(booked(&world, &guest).await);
+    }
+    world
+        .database
+        .execute("UPDATE reservations SET created_at = (SELECT min(created_at) FROM reservations)")
+        .await;
+    let mut found = Vec::new();
+    let mut path = "/v1/reservations?limit=5".to_owned();
+    loop {
+        let page = world.get(&path).token(&guest.token).send().await.expect(200);
+        let items = page.at("/items").as_array().expect("items").clone();
+        found.extend(items.iter().map(|item| item["id"].as_str().expect("an id").to_owned()));
+        let Some(cursor) = page.at("/next_cursor").as_str() else { break };
+        path = format!("/v1/reservations?limit=5&cursor={cursor}");
+        if found.len() < made.len() {
+            booked(&world, &guest).await;
+        }
+    }
+    for id in &made {
+        assert_eq!(found.iter().filter(|other| *other == id).count(), 1, "{id}");
+    }
+    assert_eq!(found.len(), made.len() + 2);
+}
+
+#[tokio::test]
 async fn a_page_that_cannot_be_is_refused() {
     let world = World::new().await;
     let guest = world.guest().await;

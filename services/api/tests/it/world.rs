@@ -14,8 +14,9 @@ use keyrack_api::{
 use keyrack_booking::{
     Desk, Settings,
     credentials::{self, CredentialInput},
-    demo, guest_sessions,
+    demo, expire, guest_sessions,
     quote::{self, QuoteInput},
+    reconcile,
     sandbox_clock::{self, Move, MoveError},
 };
 use keyrack_db::{Points, Shards};
@@ -39,9 +40,13 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::answer::Answer;
+pub(crate) use crate::inputs::{booking, new_hotel, stay};
 
 /// Long enough for the worked example, short enough to be seeded for every test.
 const HORIZON: Horizon = Horizon::days(330);
+
+/// An address at which nobody listens.
+const NOBODY: &str = "http://127.0.0.1:1";
 
 const START: &str = "2026-01-10T06:00:00Z";
 
@@ -72,6 +77,8 @@ pub(crate) struct Guest {
 /// How a world differs from the usual one.
 #[derive(Default)]
 struct Wish {
+    provider_away: bool,
+    body_limit: Option<usize>,
     settings: Settings,
     real: bool,
     points: Points,
@@ -92,6 +99,21 @@ impl World {
         Self::with(Wish { real: true, ..Wish::default() }).await
     }
 
+    pub(crate) async fn without_a_provider() -> Self {
+        Self::with(Wish { provider_away: true, ..Wish::default() }).await
+    }
+
+    pub(crate) async fn with_bodies_up_to(body_limit: usize) -> Self {
+        Self::with(Wish { body_limit: Some(body_limit), ..Wish::default() }).await
+    }
+
+    /// Calls may be repeated blindly for so long only.
+    pub(crate) async fn replaying_for(window: Duration) -> Self {
+        let mut settings = Settings::default();
+        settings.ledger.replay_window = window;
+        Self::with(Wish { settings, ..Wish::default() }).await
+    }
+
     /// Transactions stop at the gates that the test closes.
     pub(crate) async fn gated(gates: &Gates) -> Self {
         Self::with(Wish { points: gates.points(), ..Wish::default() }).await
@@ -105,7 +127,8 @@ impl World {
         let runtime = Handle::current();
         let simulator = keyrack_payment_simulator::run(listener, SimulatorSettings::default(), &runtime);
         let simulator = simulator.expect("the simulator");
-        let provider = SimulatorProvider::new(&simulator.base_url()).expect("its address");
+        let provider = if wish.provider_away { NOBODY.to_owned() } else { simulator.base_url() };
+        let provider = SimulatorProvider::new(&provider).expect("its address");
         let settings = Settings { horizon: HORIZON, ..wish.settings };
         let desk = Desk::new(shards, Arc::new(provider), settings, runtime, TaskTracker::new());
         sandbox_clock::start(desk.shards(), at(START)).await.expect("the clock starts");
@@ -121,6 +144,7 @@ impl World {
         });
         let parts = Parts {
             beside: None,
+            body_limit: wish.body_limit.unwrap_or(256 * 1024),
             desk: desk.clone(),
             health: Arc::new(health),
             metrics: Metrics::install().expect("a recorder"),
@@ -233,19 +257,23 @@ impl World {
         sandbox_clock::advance(self.desk.shards(), by).await.expect("the clock goes forward");
     }
 
+    /// One run of the workers that end what time has ended: payments that nobody knows, or holds.
+    pub(crate) async fn reconcile(&self) {
+        for (_, ledger) in self.desk.ledgers() {
+            reconcile::run_once(&self.desk, ledger).await.expect("a run");
+        }
+    }
+
+    pub(crate) async fn expire(&self) {
+        for (_, ledger) in self.desk.ledgers() {
+            expire::run_once(ledger).await.expect("a run");
+        }
+    }
+
     /// Everything that the provider was asked.
     pub(crate) fn charges(&self) -> usize {
         self.simulator.simulator().charges("", None, 1_000).len()
     }
-}
-
-/// `POST /v1/bookings`
-pub(crate) fn booking(hold: &str, method: &str) -> Value {
-    serde_json::json!({
-        "hold_id": hold,
-        "payment": {"method_token": method},
-        "guest": {"name": "Zoë Nguyễn", "email": "zoe@example.org"},
-    })
 }
 
 fn serve(parts: Parts) -> SocketAddr {

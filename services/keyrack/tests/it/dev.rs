@@ -4,6 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use nix::sys::signal::Signal;
 use reqwest::StatusCode;
+use serde_json::json;
 
 use crate::{
     booking::{Guest, body},
@@ -43,6 +44,22 @@ async fn the_readme_books_a_room_and_the_sandbox_stops_without_a_trace() {
     let verified = run(&["verify", "--data-dir", sandbox.path()], &[]).await;
     assert_eq!(verified.status.code(), Some(2));
     assert!(stderr(&verified).contains("no sandbox runs in"), "{}", stderr(&verified));
+}
+
+/// A machine whose wall is a day away from the hotels' and from UTC changes no date.
+#[tokio::test]
+async fn a_machine_in_another_time_zone_books_the_same_nights() {
+    let sandbox = Sandbox::new();
+    let (process, base_url) = sandbox.start(&[("TZ", "Pacific/Apia"), ("PGTZ", "Pacific/Apia")]).await;
+    let guest = Guest::new(&base_url).await;
+    let reservation = guest.books().await;
+    let shown = guest.get(&format!("/v1/reservations/{reservation}")).await;
+    assert_eq!((&shown["check_in"], &shown["check_out"]), (&json!("2026-11-14"), &json!("2026-11-16")));
+    let until = json!({"at": "2026-11-12T12:30:00Z", "local": "2026-11-12T18:00:00+05:30"});
+    assert_eq!(shown["rooms"][0]["cancellation"][0]["until"], until);
+    assert!(shown["created_at"].as_str().is_some_and(|at| at.starts_with("2026-01-10T06:")), "{shown}");
+    sandbox.must_verify().await;
+    process.stop_cleanly().await;
 }
 
 #[tokio::test]

@@ -68,6 +68,11 @@ pub(super) fn content<'a>(
             rate_plan,
         }));
     }
+    // A booking is paid once, so its rooms are paid in one way.
+    if rooms.windows(2).any(|pair| pair[0].rate_plan.payment != pair[1].rate_plan.payment) {
+        let rule = "have rate plans that are paid in different ways; book them apart";
+        faults.push(FieldError::new("/rooms", "MIXED_PAYMENT", rule));
+    }
     if faults.is_empty() { Ok(rooms) } else { Err(faults) }
 }
 

@@ -1,6 +1,6 @@
 //! Values that can be read and still make no sense, and settings as the durations that they are.
 
-use std::{collections::BTreeSet, num::NonZeroU64, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, num::NonZeroU64, time::Duration};
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -16,8 +16,6 @@ pub enum Wrong {
     ShardNumbers,
     #[error("keys must be kept for at least the replay window")]
     ShorterThanWindow,
-    #[error("the wait for the customer may not be shorter than the wait for the provider")]
-    ShorterThanAuth,
     #[error("at least 1 and at most 2000")]
     Horizon,
 }
@@ -37,8 +35,6 @@ impl Settings {
         let Operations { replay_window_hours: window, key_retention_days: kept, .. } = self.operations;
         let covers = u64::from(kept.get()) * 24 >= u64::from(window.get());
         must(covers, "operations.key_retention_days", Wrong::ShorterThanWindow)?;
-        let patient = self.provider.customer_action_timeout_s >= self.provider.auth_timeout_s;
-        must(patient, "provider.customer_action_timeout_s", Wrong::ShorterThanAuth)?;
         must(self.inventory.horizon_days.get() <= 2000, "inventory.horizon_days", Wrong::Horizon)
     }
 }
@@ -98,13 +94,13 @@ impl Provider {
     pub const fn auth_timeout(&self) -> Duration {
         s(self.auth_timeout_s)
     }
-
-    pub const fn customer_action_timeout(&self) -> Duration {
-        s(self.customer_action_timeout_s)
-    }
 }
 
 impl Workers {
+    pub const fn listen(&self) -> SocketAddr {
+        SocketAddr::new(self.listen_address, self.port)
+    }
+
     pub const fn expiry_interval(&self) -> Duration {
         ms(self.expiry_interval_ms)
     }

@@ -25,12 +25,12 @@ fn refused(file: Option<&str>, environment: &[(&str, &str)]) -> String {
 fn the_sample_is_a_settings_file_and_the_defaults_are_the_ones_promised() {
     let settings = load(Some(SAMPLE), &[DATABASE]).unwrap();
     assert_eq!(settings.listen().to_string(), "127.0.0.1:8080");
+    assert_eq!(settings.workers.listen().to_string(), "127.0.0.1:8082");
     assert_eq!(settings.http.body_limit_bytes.get(), 256 * 1024);
     assert_eq!(settings.database.lock_timeout(), Duration::from_millis(500));
     assert_eq!(settings.holds.most_active_per_hotel.get(), 5);
     assert_eq!(settings.provider.deadline(), Duration::from_secs(10));
     assert_eq!(settings.provider.auth_timeout(), Duration::from_mins(2));
-    assert_eq!(settings.provider.customer_action_timeout(), Duration::from_mins(5));
     assert_eq!(settings.operations.replay_window(), Duration::from_hours(24));
     assert_eq!(settings.operations.key_retention(), Duration::from_hours(7 * 24));
     assert_eq!(settings.inventory.horizon_days.get(), 750);
@@ -39,7 +39,7 @@ fn the_sample_is_a_settings_file_and_the_defaults_are_the_ones_promised() {
 #[test]
 fn every_setting_has_its_unit_in_its_name_or_counts_something() {
     let sample: toml::Table = SAMPLE.parse().unwrap();
-    let unitless = ["http.port", "database.pool_connections", "holds.most_active_per_hotel"];
+    let unitless = ["http.port", "workers.port", "database.pool_connections", "holds.most_active_per_hotel"];
     for (section, settings) in sample.iter().filter_map(|(name, value)| Some((name, value.as_table()?))) {
         for (name, _) in settings.iter().filter(|(_, value)| value.is_integer()) {
             let name = format!("{section}.{name}");
@@ -81,7 +81,6 @@ fn values_that_cannot_be_are_refused_by_the_name_of_their_setting() {
     wrong("[log]\nformat = 'xml'\n", "log.format");
     wrong("[provider]\nbase_url = 'pay.example'\n", "provider.base_url");
     wrong("[operations]\nreplay_window_hours = 200\n", "operations.key_retention_days");
-    wrong("[provider]\nauth_timeout_s = 301\n", "provider.customer_action_timeout_s");
     wrong("[inventory]\nhorizon_days = 2001\n", "inventory.horizon_days");
 }
 

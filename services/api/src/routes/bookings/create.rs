@@ -9,8 +9,6 @@ use actix_web::{
 use keyrack_api_types::{
     booking::{Booking, BookingRequest},
     code::Code,
-    hold::HoldState,
-    problem::{Action, Next},
 };
 use keyrack_booking::{
     Answered, Desk,
@@ -30,7 +28,7 @@ use crate::{refusal, reply, wire};
     responses(
         (status = 201, description = "CONFIRMED, with the reservation", body = Booking),
         (status = 202, description = "PENDING_PAYMENT or RECONCILING: the outcome is not known yet; `next` tells where to look", body = Booking),
-        (status = 402, description = "PAYMENT_DECLINED: the hold stands, another card is a new key"),
+        (status = 402, description = "PAYMENT_DECLINED: nothing was taken; `reason` says why, `hold_state` whether the hold can be paid for again"),
         (status = 404, description = "NOT_FOUND: no such hold of yours"),
         (status = 409, description = "BOOKING_FAILED, HOLD_NOT_ACTIVE, ATTEMPT_IN_PROGRESS, OPERATION_IN_PROGRESS"),
         (status = 410, description = "HOLD_EXPIRED"),
@@ -67,12 +65,7 @@ async fn answer(desk: &Desk, booked: Answered<BookingView>) -> Result<HttpRespon
             response.insert_header((RETRY_AFTER, wire::LOOK_AGAIN_AFTER_S));
             return Ok(response.json(wire::booking(desk, view).await?));
         }
-        Standing::Declined { reason } => {
-            Problem::new(Code::PaymentDeclined, "Nothing was taken. The hold is as it was.")
-                .fact("reason", reason)
-                .fact("hold_id", view.hold)
-                .next(Next::new(Action::NewKey))
-        }
+        Standing::Declined { reason, hold } => wire::declined(view.hold, *hold, reason),
         Standing::NoRoom { refund } => no_room(refund).next(wire::look_up(attempt)),
     };
     let problem = problem.fact("attempt_id", attempt);
@@ -100,8 +93,7 @@ fn refused(error: StartAttemptError) -> Problem {
                 .fact("expired_at", at)
         }
         StartAttemptError::HoldNotActive(state) => {
-            Problem::new(Code::HoldNotActive, "The hold is not active any more. Nothing was paid.")
-                .fact("state", HoldState::from(state))
+            refusal::hold_not_active(state, "The hold is not active any more. This call has paid nothing.")
         }
         StartAttemptError::AttemptInProgress(attempt) => refusal::attempt_in_progress(attempt),
         StartAttemptError::Key(refused) => refusal::key(refused),

@@ -8,7 +8,7 @@ use keyrack_http::Problem;
 use keyrack_runtime::health::Report;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
+pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
     routes.service(live::live).service(ready::ready).service(metrics::metrics);
 }
 

@@ -1,7 +1,7 @@
 use actix_web::{HttpResponse, post, web};
 use keyrack_api_types::{
     code::Code,
-    hold::{Hold, HoldRequest, HoldState},
+    hold::{Hold, HoldRequest},
     shortage::{Alternative, ShortNight},
     violation::Violation,
 };
@@ -63,8 +63,7 @@ fn refused(error: PlaceHoldError) -> Problem {
                 .retry_after(retry_after)
         }
         PlaceHoldError::ReplacedNotActive(state) => {
-            Problem::new(Code::HoldNotActive, "The hold to replace is not active any more.")
-                .fact("state", HoldState::from(state))
+            refusal::hold_not_active(state, "The hold to replace is not active any more.")
         }
         PlaceHoldError::AttemptInProgress(attempt) => refusal::attempt_in_progress(attempt),
         PlaceHoldError::Key(refused) => refusal::key(refused),

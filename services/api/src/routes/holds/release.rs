@@ -1,13 +1,10 @@
 use actix_web::{HttpResponse, delete, http::StatusCode, web};
-use keyrack_api_types::{
-    code::Code,
-    hold::{Hold, HoldState},
-};
+use keyrack_api_types::hold::Hold;
 use keyrack_booking::{
     Desk,
     release::{self, ReleaseError},
 };
-use keyrack_domain::ids::HoldId;
+use keyrack_domain::{hold::HoldState, ids::HoldId};
 use keyrack_http::{Key, Path, Problem, Signed};
 
 use crate::{refusal, reply, wire};
@@ -42,8 +39,9 @@ pub(crate) async fn release_hold(
 fn refused(error: ReleaseError) -> Problem {
     match error {
         ReleaseError::NotFound => Problem::not_found(),
-        ReleaseError::Consumed => Problem::new(Code::HoldNotActive, "The hold has become a reservation.")
-            .fact("state", HoldState::Consumed),
+        ReleaseError::Consumed => {
+            refusal::hold_not_active(HoldState::Consumed, "The hold has become a reservation.")
+        }
         ReleaseError::AttemptInProgress(attempt) => refusal::attempt_in_progress(attempt),
         ReleaseError::Key(refused) => refusal::key(refused),
         ReleaseError::Fault(fault) => refusal::fault(fault),

@@ -4,10 +4,12 @@ use keyrack_api_types::{
     operation::{Operation, Operations},
 };
 use keyrack_booking::{
-    Desk,
+    Desk, create_hotel, credentials,
     edit_inventory::{self, InventoryEdited},
     operations::{self, Filter, OperationResult, OperationView},
-    place_hold, release,
+    place_hold,
+    quote::{self, QuoteView},
+    release,
     views::{BookingView, HoldView, Standing},
 };
 use keyrack_domain::{code::HotelCode, operation_key::OperationKey};
@@ -54,35 +56,52 @@ pub(crate) async fn show(
 }
 
 async fn operation(desk: &Desk, view: OperationView) -> Result<Operation, Problem> {
-    let OperationView { endpoint, hotel, at, result } = view;
+    let OperationView { endpoint, hotel, at, expired, result } = view;
     let told = Operation {
-        status: if endpoint.starts_with("POST ") { StatusCode::CREATED } else { StatusCode::OK }.as_u16(),
+        status: if expired { StatusCode::CONFLICT } else { usual_status(&endpoint) }.as_u16(),
         endpoint,
         hotel: hotel.into(),
         at: at.into(),
+        path: None,
+        quote: None,
         hold: None,
         booking: None,
         inventory: None,
+        credential_id: None,
     };
     match result {
         OperationResult::Booking(view) => {
-            let status = status(&view).as_u16();
-            Ok(Operation { status, booking: Some(wire::booking(desk, *view).await?), ..told })
+            let (status, path) = (status(&view).as_u16(), Some(wire::attempt_path(view.attempt)));
+            Ok(Operation { status, path, booking: Some(wire::booking(desk, *view).await?), ..told })
         }
         OperationResult::Completed(answer) => completed(told, answer),
     }
 }
 
-/// What the answer was is told for the calls on counters; of the others, that they were done.
+fn usual_status(endpoint: &str) -> StatusCode {
+    if endpoint.starts_with("POST ") { StatusCode::CREATED } else { StatusCode::OK }
+}
+
+/// What was made is told, or where it is; of edits of rates and restrictions, that they were done.
 fn completed(told: Operation, answer: serde_json::Value) -> Result<Operation, Problem> {
     let endpoint = told.endpoint.as_str();
-    if endpoint == place_hold::ENDPOINT.0 || endpoint == release::ENDPOINT.0 {
-        let hold = wire::hold(recorded::<HoldView>(answer)?);
-        Ok(Operation { hold: Some(hold), ..told })
+    if endpoint == quote::ENDPOINT.0 {
+        let view = recorded::<QuoteView>(answer)?;
+        let path = Some(wire::quote_path(view.id));
+        Ok(Operation { path, quote: Some(wire::quote(view)), ..told })
+    } else if endpoint == place_hold::ENDPOINT.0 || endpoint == release::ENDPOINT.0 {
+        let view = recorded::<HoldView>(answer)?;
+        let path = Some(wire::hold_path(view.id));
+        Ok(Operation { path, hold: Some(wire::hold(view)), ..told })
     } else if endpoint == edit_inventory::ENDPOINT.0 {
         let edited = recorded::<InventoryEdited>(answer)?;
         let items = edited.nights.into_iter().map(wire::inventory_night).collect();
         Ok(Operation { inventory: Some(InventoryNights { items }), ..told })
+    } else if endpoint == create_hotel::ENDPOINT.0 {
+        Ok(Operation { path: Some(format!("/v1/hotels/{}", told.hotel)), ..told })
+    } else if endpoint == credentials::ENDPOINT.0 {
+        let made = credentials::made_by(&answer).map_err(Problem::internal)?;
+        Ok(Operation { credential_id: Some(made), ..told })
     } else {
         Ok(told)
     }

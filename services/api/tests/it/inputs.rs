@@ -1,0 +1,31 @@
+//! Bodies that are right as they are.
+
+use serde_json::{Value, json};
+
+use crate::world::STAY;
+
+/// `POST /v1/quotes`: the worked example.
+pub(crate) fn stay() -> Value {
+    let room = json!({"room_type": "RT-DLX", "rate_plan": "FLEX", "adults": 2});
+    json!({"hotel": "HTL-204", "check_in": STAY.0, "check_out": STAY.1, "rooms": [room]})
+}
+
+/// `POST /v1/bookings`
+pub(crate) fn booking(hold: &str, method: &str) -> Value {
+    json!({
+        "hold_id": hold,
+        "payment": {"method_token": method},
+        "guest": {"name": "Zoë Nguyễn", "email": "zoe@example.org"},
+    })
+}
+
+/// `POST /v1/hotels`: HTL-900, with one room.
+pub(crate) fn new_hotel() -> Value {
+    json!({
+        "code": "HTL-900", "name": "New", "time_zone": "Europe/Paris", "currency": "EUR", "city": "Paris", "taxes": [],
+        "room_types": [{
+            "code": "STD", "name": "Room", "max_adults": 2, "max_children": 0, "max_occupancy": 2, "units": 1,
+        }],
+        "rate_plans": [{"code": "FLEX", "name": "Flexible", "cancellation": [], "payment": "prepay"}],
+    })
+}
