@@ -13,7 +13,7 @@ test: ## all tests, against a PostgreSQL of their own
 	@.ci/test
 
 test-long: ## the tests that also have a long form, in that: ten minutes
-	@KEYRACK_TEST_LONG=1 .ci/test two_processes_with_random_batches
+	@KEYRACK_TEST_LONG=1 .ci/test random
 
 check: ## format, lints, queries, docs
 	@.ci/check

@@ -93,6 +93,12 @@ impl Player {
             },
             Err(refusal) => Err(refusal),
         };
+        self.log.push(format!(
+            "  -> {}",
+            product
+                .as_ref()
+                .map_or_else(ToString::to_string, |(_, replayed)| format!("replayed: {replayed}"))
+        ));
         match (&product, &expected) {
             (Ok(ours), Ok(theirs)) => {
                 assert_eq!(ours, theirs, "{}", self.history());

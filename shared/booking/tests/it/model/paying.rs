@@ -9,7 +9,8 @@ use keyrack_booking::{
 };
 use keyrack_domain::{
     attempt::AttemptState,
-    ids::{AttemptId, RefundId, ReservationId},
+    hold::HoldState,
+    ids::{AttemptId, HoldId, RefundId, ReservationId},
 };
 use keyrack_model::{NewIds, Outcome, ProviderAnswer, ProviderRecord, Refusal, StartAttempt};
 use keyrack_payment_simulator::{Charge, Kind, State};
@@ -31,20 +32,31 @@ const METHODS: [&str; 9] = [
 ];
 
 impl Player {
+    /// Mostly one that is still alive: the others are refused and lead nowhere.
+    fn payable(&mut self) -> Option<HoldId> {
+        let alive = |id: &&HoldId| self.model.holds[*id].state == HoldState::Active;
+        let alive: Vec<HoldId> = self.holds.iter().filter(alive).copied().collect();
+        (!alive.is_empty() && self.draw(5) > 0).then(|| alive[self.draw(alive.len())])
+    }
+
     pub(super) async fn pay(&mut self) {
         if self.holds.is_empty() {
             return;
         }
-        let hold = self.some_hold();
+        let hold = self.payable().unwrap_or_else(|| self.some_hold());
         let owner = self.model.holds[&hold].principal;
         let who = self.guests.iter().position(|guest| guest.principal == owner).expect("a guest");
         let method = METHODS[self.draw(METHODS.len())];
-        let key = key(&format!("P{}", self.draw(12)));
+        let key = key(&format!("P{}", self.draw(25)));
         let caller = self.guests[who].clone();
         let started = Instant::now();
         let product = self.at.try_pay(&caller, hold, method, key.clone()).await;
         let late = started.elapsed() >= DEADLINE;
         self.log.push(format!("pay {who} {hold} {method}"));
+        self.log.push(format!(
+            "  -> {}",
+            product.as_ref().map_or_else(ToString::to_string, |made| format!("replayed: {}", made.replayed))
+        ));
         let asked = payment(hold, method, key.clone());
         let id = product
             .as_ref()

@@ -16,7 +16,7 @@ impl Player {
     pub(super) async fn edit(&mut self) {
         let (code, room_type, _) = TYPES[self.draw(2)];
         let (first, last) = self.some_nights();
-        let sellable = u32::try_from(self.draw(5)).unwrap_or(0);
+        let sellable = 1 + u32::try_from(self.draw(10)).unwrap_or(0);
         let key = key(&format!("E{}", self.draw(12)));
         self.log.push(format!("edit {code} {first}..={last} {sellable} {}", key.as_str()));
         let nights = NightRange::new(day(NIGHTS[first]), day(NIGHTS[last]), None);
@@ -44,35 +44,21 @@ impl Player {
         assert!(same, "{product:?} {model:?} {}", self.history());
     }
 
-    /// One rule for some nights, or none any more for all of them.
+    /// One rule more for some nights, or no rule at all any more.
     pub(super) async fn restrict(&mut self) {
-        let (code, room_type, _) = TYPES[self.draw(2)];
-        let plan = (self.draw(2) == 0).then_some(RatePlanId(1));
-        let rule = self.draw(5);
-        let (first, last) = if rule > 2 { (0, NIGHTS.len() - 1) } else { self.some_nights() };
-        self.log.push(format!("restrict {code} {plan:?} {first}..={last} rule {rule}"));
+        let rule = self.draw(6);
         let none = RestrictionPatch::default();
         let patch = match rule {
             0 => RestrictionPatch { stop_sell: Patch::Set(true), ..none },
             1 => RestrictionPatch { closed_to_arrival: Patch::Set(true), ..none },
             2 => RestrictionPatch { min_stay_through: Patch::Set(3), ..none },
-            _ => RestrictionPatch {
-                stop_sell: Patch::Clear,
-                closed_to_arrival: Patch::Clear,
-                min_stay_through: Patch::Clear,
-                ..none
-            },
+            _ => return self.allow_everything().await,
         };
-        let change = RestrictionChange {
-            room_type: code.parse().expect("a code"),
-            rate_plan: plan.map(|_| "FLEX".parse().expect("a code")),
-            range: NightRange::new(day(NIGHTS[first]), day(NIGHTS[last]), None),
-            patch,
-        };
-        let request =
-            SetRestrictions { hotel: self.at.hotel.clone(), changes: vec![change], key: fresh_key() };
-        let world = &self.at.world;
-        restrictions::set(&world.hotels, HORIZON, &world.operator, request).await.expect("rules are set");
+        let (code, room_type, _) = TYPES[self.draw(2)];
+        let plan = (self.draw(2) == 0).then_some(RatePlanId(1));
+        let (first, last) = self.some_nights();
+        self.log.push(format!("restrict {code} {plan:?} {first}..={last} rule {rule}"));
+        self.set_rules(vec![change(code, plan, (first, last), patch)]).await;
         let scope = plan.map_or(RatePlanScope::Every, RatePlanScope::Plan);
         let rules = &mut self.model.hotels.get_mut(&self.hotel).expect("the hotel").restrictions;
         for night in &NIGHTS[first..=last] {
@@ -80,14 +66,49 @@ impl Player {
             match rule {
                 0 => row.stop_sell = true,
                 1 => row.closed_to_arrival = true,
-                2 => row.min_stay_through = Some(3),
-                _ => *row = Default::default(),
+                _ => row.min_stay_through = Some(3),
             }
         }
+    }
+
+    async fn allow_everything(&mut self) {
+        self.log.push("restrict nothing".to_owned());
+        let patch = RestrictionPatch {
+            stop_sell: Patch::Clear,
+            closed_to_arrival: Patch::Clear,
+            min_stay_through: Patch::Clear,
+            ..RestrictionPatch::default()
+        };
+        let plans = [None, Some(RatePlanId(1))];
+        let changes = TYPES
+            .iter()
+            .flat_map(|(code, ..)| plans.map(|plan| change(code, plan, (0, NIGHTS.len() - 1), patch)));
+        self.set_rules(changes.collect()).await;
+        self.model.hotels.get_mut(&self.hotel).expect("the hotel").restrictions.clear();
+    }
+
+    async fn set_rules(&self, changes: Vec<RestrictionChange>) {
+        let request = SetRestrictions { hotel: self.at.hotel.clone(), changes, key: fresh_key() };
+        let world = &self.at.world;
+        restrictions::set(&world.hotels, HORIZON, &world.operator, request).await.expect("rules are set");
     }
 
     fn some_nights(&mut self) -> (usize, usize) {
         let first = self.draw(NIGHTS.len());
         (first, first + self.draw(NIGHTS.len() - first))
+    }
+}
+
+fn change(
+    code: &str,
+    plan: Option<RatePlanId>,
+    (first, last): (usize, usize),
+    patch: RestrictionPatch,
+) -> RestrictionChange {
+    RestrictionChange {
+        room_type: code.parse().expect("a code"),
+        rate_plan: plan.map(|_| "FLEX".parse().expect("a code")),
+        range: NightRange::new(day(NIGHTS[first]), day(NIGHTS[last]), None),
+        patch,
     }
 }

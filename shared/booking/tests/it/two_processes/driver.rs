@@ -22,11 +22,16 @@ use keyrack_domain::{
 use keyrack_ledger::{Ledger, LedgerError, NightKey, Outcome};
 use uuid::Uuid;
 
+use futures::future::join_all;
+
 use super::{Held, Shared};
 use crate::{
     batches::{claim, completion, hold, release, start},
     world::{day, room},
 };
+
+/// Batches of one process under way together.
+const AT_ONCE: usize = 4;
 
 pub(crate) struct Seen {
     pub(crate) worst: Duration,
@@ -55,25 +60,40 @@ impl<'s> Driver<'s> {
         }
     }
 
+    /// Several batches at once: with two alone a wrong order would hardly ever close a circle, with a
+    /// third that both wait for it does as soon as that one commits.
     pub(crate) async fn run(mut self, until: Instant) -> Seen {
         while Instant::now() < until {
-            let mut batch = Vec::new();
-            for _ in 0..=self.draw(40) {
-                batch.extend(self.member().await);
+            let mut batches = Vec::new();
+            for _ in 0..AT_ONCE {
+                batches.push(self.batch().await);
             }
-            let asked = batch.clone();
-            let started = Instant::now();
-            let answers = self.ledger.run_batch(batch).await;
-            self.seen.worst = self.seen.worst.max(started.elapsed());
-            for (change, answer) in asked.into_iter().zip(answers) {
-                self.note(&change, answer);
+            let ledger = self.ledger;
+            let runs = batches.into_iter().map(|batch| async move {
+                let (asked, started) = (batch.clone(), Instant::now());
+                let answers = ledger.run_batch(batch).await;
+                (started.elapsed(), asked, answers)
+            });
+            for (took, asked, answers) in join_all(runs).await {
+                self.seen.worst = self.seen.worst.max(took);
+                for (change, answer) in asked.into_iter().zip(answers) {
+                    self.note(&change, answer);
+                }
             }
-            if self.draw(6) == 0 {
+            if self.draw(8) == 0 {
                 self.shared.at.advance(301).await;
                 self.quotes.clear();
             }
         }
         self.seen
+    }
+
+    async fn batch(&mut self) -> Vec<Change> {
+        let mut batch = Vec::new();
+        for _ in 0..=self.draw(12) {
+            batch.extend(self.member().await);
+        }
+        batch
     }
 
     async fn member(&mut self) -> Option<Change> {
@@ -109,7 +129,7 @@ impl<'s> Driver<'s> {
         let who = replaces.map_or_else(|| self.draw(self.shared.guests.len()), |held| held.who);
         let guest = &self.shared.guests[who];
         let known = self.quotes.iter().find(|(of, _)| *of == who).map(|(_, quote)| *quote);
-        let quote = match known.filter(|_| self.draw(3) > 0) {
+        let quote = match known.filter(|_| self.draw(4) > 0) {
             Some(quote) => quote,
             None => self.shared.at.quote_rooms(guest, (&stay.0, &stay.1), rooms).await,
         };
