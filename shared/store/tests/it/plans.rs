@@ -31,7 +31,7 @@ const INSIDE: [(&str, &[&str]); 18] = [
     ("store::holds::lock", &["holds_pkey(hotel_id, hold_id)"]),
     ("store::holds::lock_free", &["holds_pkey(hotel_id, hold_id)"]),
     ("store::holds::close", &["holds_pkey(hotel_id, hold_id)"]),
-    ("store::attempts::look_up", &["attempts_key_once(principal_id, idempotency_key, hotel_id)"]),
+    ("store::attempts::look_up", &["attempts_key_once(principal_id, idempotency_key, hotel_id, endpoint)"]),
     ("store::attempts::lock", &["payment_attempts_pkey(hotel_id, attempt_id)"]),
     // The index has no others than the open ones, in the order of their deadlines.
     (

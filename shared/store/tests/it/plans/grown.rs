@@ -44,10 +44,10 @@ const HOLDS: &str = "
 /// One attempt in a hundred is open; one event in a hundred waits.
 const BOOKINGS: &str = "
     SET session_replication_role = replica;
-    INSERT INTO payment_attempts (hotel_id, attempt_id, purpose, hold_id, principal_id, idempotency_key, try_id,
-                                  fingerprint, contract_version, state, amount, currency, method_token, guest,
+    INSERT INTO payment_attempts (hotel_id, attempt_id, purpose, hold_id, principal_id, endpoint, idempotency_key,
+                                  try_id, fingerprint, contract_version, state, amount, currency, method_token, guest,
                                   deadline_at, created_at, decided_at, captured)
-        SELECT hotel_id, gen_random_uuid(), 'booking', hold_id, principal_id, 'P', gen_random_uuid(),
+        SELECT hotel_id, gen_random_uuid(), 'booking', hold_id, principal_id, 'POST /v1/bookings', 'P', gen_random_uuid(),
                decode(repeat('00', 32), 'hex'), 1,
                CASE WHEN n % 200 = 0 THEN 'PENDING_PAYMENT' WHEN n % 200 = 100 THEN 'RECONCILING' ELSE 'CONFIRMED' END,
                1, 'EUR', 'pm_ok', '{}', created_at + n * interval '1 ms', created_at,
