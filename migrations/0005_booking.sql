@@ -88,6 +88,7 @@ CREATE TABLE payment_attempts (
     failure          text,
     captured         numeric(20, 3) NOT NULL DEFAULT 0,
     refund_committed numeric(20, 3) NOT NULL DEFAULT 0,
+    refunds          integer NOT NULL DEFAULT 0,
     lease_id         uuid,
     leased_until     timestamptz,
     PRIMARY KEY (hotel_id, attempt_id),
@@ -103,7 +104,8 @@ CREATE TABLE payment_attempts (
     CONSTRAINT attempts_confirmed_is_paid CHECK (state <> 'CONFIRMED' OR captured = amount),
     CONSTRAINT attempts_lease_whole CHECK ((lease_id IS NULL) = (leased_until IS NULL)),
     CONSTRAINT attempts_amounts_not_negative CHECK (amount >= 0 AND captured >= 0 AND refund_committed >= 0),
-    CONSTRAINT attempts_refund_within_capture CHECK (refund_committed <= captured)
+    CONSTRAINT attempts_refund_within_capture CHECK (refund_committed <= captured),
+    CONSTRAINT attempts_refunds_when_committed CHECK ((refund_committed > 0) = (refunds > 0))
 ) WITH (fillfactor = 90);
 CREATE UNIQUE INDEX attempts_one_open_per_hold ON payment_attempts (hotel_id, hold_id)
     WHERE state IN ('PENDING_PAYMENT', 'RECONCILING');
@@ -120,6 +122,7 @@ COMMENT ON COLUMN payment_attempts.deadline_at IS 'After this the sweep asks the
 COMMENT ON COLUMN payment_attempts.method_token IS 'The provider''s token for the payment method; never a card number.';
 COMMENT ON COLUMN payment_attempts.captured IS 'What the provider is known to have taken.';
 COMMENT ON COLUMN payment_attempts.refund_committed IS 'What has been given back or is promised to be: the sum of its refunds.';
+COMMENT ON COLUMN payment_attempts.refunds IS 'How many refunds it has: the number of the next one is one more.';
 COMMENT ON COLUMN payment_attempts.leased_until IS 'One resolver owns the case until here.';
 
 CREATE TABLE refunds (
@@ -179,6 +182,24 @@ CREATE INDEX reservations_of_principal ON reservations (principal_id, reservatio
 COMMENT ON TABLE reservations IS 'A confirmed stay. version rises with each change and is the ETag.';
 COMMENT ON COLUMN reservations.guest IS 'Name, email, phone and note, as given.';
 COMMENT ON COLUMN reservations.document IS 'The quote''s document as it was sold: rooms, nightly amounts, charges, policies.';
+
+CREATE TABLE reservation_rooms (
+    hotel_id       integer NOT NULL,
+    reservation_id uuid NOT NULL,
+    room           smallint NOT NULL,
+    total          numeric(20, 3) NOT NULL,
+    penalty        numeric(20, 3),
+    cancelled_at   timestamptz,
+    PRIMARY KEY (hotel_id, reservation_id, room),
+    FOREIGN KEY (hotel_id, reservation_id) REFERENCES reservations (hotel_id, reservation_id),
+    CONSTRAINT reservation_rooms_room_from_one CHECK (room >= 1),
+    CONSTRAINT reservation_rooms_total_not_negative CHECK (total >= 0),
+    CONSTRAINT reservation_rooms_penalty_when_cancelled CHECK ((cancelled_at IS NULL) = (penalty IS NULL)),
+    CONSTRAINT reservation_rooms_penalty_within_total CHECK (penalty BETWEEN 0 AND total)
+);
+COMMENT ON TABLE reservation_rooms IS 'The rooms of a reservation, each cancelled on its own. A reservation is CANCELLED when all of them are.';
+COMMENT ON COLUMN reservation_rooms.total IS 'Its share of the reservation''s total, with its taxes and fees.';
+COMMENT ON COLUMN reservation_rooms.penalty IS 'What its cancellation cost, by the policy that was sold.';
 
 CREATE TABLE reservation_nights (
     hotel_id       integer NOT NULL,

@@ -4,6 +4,7 @@
 //! that what is said is decided in one place.
 
 pub mod booking;
+pub mod cancellation;
 pub mod code;
 pub mod credential;
 pub mod date;

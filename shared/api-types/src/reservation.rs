@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
+    booking::Refund,
     date::Date,
     guest::Guest,
     instant::Instant,
@@ -27,15 +28,32 @@ pub struct Reservation {
     pub check_in: Date,
     pub check_out: Date,
     /// A room's number is its place, from 1.
-    pub rooms: Vec<QuotedRoom>,
+    pub rooms: Vec<ReservedRoom>,
     pub charges: Vec<Charge>,
     pub total: Money,
+    /// Oldest first.
+    pub refunds: Vec<Refund>,
     pub guest: Guest,
     #[schema(value_type = String)]
     pub hold_id: HoldId,
     #[schema(value_type = String)]
     pub attempt_id: AttemptId,
     pub created_at: Instant,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ReservedRoom {
+    #[serde(flatten)]
+    pub sold: QuotedRoom,
+    /// Its share of the total, with taxes and fees.
+    #[schema(example = "14560.00")]
+    pub total: String,
+    /// There once the room is cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled_at: Option<Instant>,
+    /// What cancelling it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]

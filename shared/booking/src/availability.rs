@@ -17,13 +17,13 @@ pub(crate) const fn night_of(hotel: HotelId, unit: &UnitNight) -> NightKey {
 }
 
 /// Of the units' nights, in their order, each once.
-pub(crate) fn after(
+pub(crate) fn after<'u>(
     facts: &Facts,
     changes: &Changes,
     hotel: HotelId,
-    units: &[UnitNight],
+    units: impl IntoIterator<Item = &'u UnitNight>,
 ) -> Vec<NightAvailability> {
-    let nights: BTreeSet<NightKey> = units.iter().map(|unit| night_of(hotel, unit)).collect();
+    let nights: BTreeSet<NightKey> = units.into_iter().map(|unit| night_of(hotel, unit)).collect();
     nights.into_iter().filter_map(|key| changes.availability_after(facts, key)).collect()
 }
 

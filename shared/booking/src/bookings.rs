@@ -9,11 +9,11 @@ use keyrack_domain::{
     principal::Caller,
 };
 use keyrack_ledger::AttemptRow;
-use keyrack_store::{attempts, clock, holds, refunds, reservations};
+use keyrack_store::{attempts, clock, holds, refunds, reservations as reservation_rows};
 
 use crate::{
-    Desk, Fault,
-    views::{BookingView, RefundView, ReservationView, Standing},
+    Desk, Fault, reservations,
+    views::{BookingView, RefundView, Standing},
 };
 
 /// Anybody else's attempt is not found.
@@ -60,19 +60,20 @@ pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Re
         AttemptState::PendingPayment => Standing::Pending { reconciling: false, deadline: row.deadline_at },
         AttemptState::Reconciling => Standing::Pending { reconciling: true, deadline: row.deadline_at },
         AttemptState::Confirmed => {
-            let reservation = reservations::of_attempt(&mut connection, row.id).await?;
+            let reservation = reservation_rows::of_attempt(&mut connection, row.id).await?;
             let reservation = reservation.ok_or_else(|| Fault::internal(Gone(row.id)))?;
-            Standing::Confirmed(Box::new(ReservationView::of(reservation, &hotel.code)))
+            let told = reservations::told(&mut connection, vec![(reservation, hotel.code.clone())]).await?;
+            let told = told.into_iter().next().ok_or_else(|| Fault::internal(Gone(row.id)))?;
+            Standing::Confirmed(Box::new(told))
         }
         AttemptState::Failed => {
             let hold = hold_state(&mut connection, row.hold).await?;
             Standing::Declined { reason: row.failure.unwrap_or_default(), hold }
         }
         AttemptState::PaymentCapturedBookingFailed | AttemptState::Refunded => {
-            let refund = refunds::of_attempt(&mut connection, row.id).await?.pop();
+            let refund = refunds::of_attempts(&mut connection, [&row.id]).await?.pop();
             let refund = refund.ok_or_else(|| Fault::internal(Gone(row.id)))?;
-            let refund = RefundView { id: refund.id, state: refund.state, amount: refund.amount };
-            Standing::NoRoom { refund }
+            Standing::NoRoom { refund: RefundView::of(&refund) }
         }
     };
     Ok(BookingView {

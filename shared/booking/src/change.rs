@@ -4,6 +4,7 @@ use keyrack_db::DbError;
 use keyrack_ledger::{Decision, Facts, Found, KeyClaim, Needs, Operation};
 
 use crate::{
+    cancel::operation::{CancelAnswer, CancelOp},
     confirm::{ConfirmAnswer, ConfirmOp},
     edit_inventory::operation::{EditAnswer, EditInventoryOp},
     expire::{ExpireAnswer, ExpireOp},
@@ -94,5 +95,6 @@ changes! {
     FailAttempt(FailAttemptOp) -> FailAnswer,
     GiveUpBooking(GiveUpBookingOp) -> GiveUpAnswer,
     Expire(ExpireOp) -> ExpireAnswer,
+    Cancel(CancelOp) -> CancelAnswer,
     EditInventory(EditInventoryOp) -> EditAnswer,
 }

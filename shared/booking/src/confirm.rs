@@ -196,13 +196,6 @@ impl ConfirmOp {
     }
 
     fn shift(&self, attempt: &AttemptRow, to: AttemptState) -> Write {
-        Write::ShiftAttempt(AttemptMove {
-            id: attempt.id,
-            from: self.guard,
-            to,
-            failure: None,
-            captured: self.captured,
-            refund_committed: attempt.refund_committed,
-        })
+        Write::ShiftAttempt(AttemptMove { captured: self.captured, ..attempt.moved(to) })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use keyrack_domain::ids::{HoldId, HotelId};
+use keyrack_domain::ids::{HoldId, HotelId, ReservationId};
 use keyrack_ledger::{Facts, NightKey, UnitNight};
 use keyrack_telemetry::names;
 
@@ -36,9 +36,26 @@ pub(crate) fn report(hold: HoldId, night: NightKey) {
 /// What a caller hears whose hold drifted.
 pub(crate) fn fault(hold: HoldId, night: NightKey) -> Fault {
     report(hold, night);
-    Fault::internal(Drifted(hold))
+    Fault::internal(Drifted::Hold(hold))
+}
+
+/// What a caller hears whose reservation the night does not carry.
+pub(crate) fn of_reservation(reservation: ReservationId, night: NightKey) -> Fault {
+    metrics::counter!(names::COUNTER_DRIFT).increment(1);
+    tracing::error!(
+        %reservation,
+        hotel_id = night.hotel.0,
+        room_type_id = night.room_type.0,
+        night = %night.date,
+        "counter drift: the night does not carry the reservation; it stays as it is until repaired"
+    );
+    Fault::internal(Drifted::Reservation(reservation))
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the counters do not carry hold {0}")]
-struct Drifted(HoldId);
+enum Drifted {
+    #[error("the counters do not carry hold {0}")]
+    Hold(HoldId),
+    #[error("the counters do not carry reservation {0}")]
+    Reservation(ReservationId),
+}

@@ -56,12 +56,8 @@ impl Operation for FailAttemptOp {
             changes.writes.push(Write::DeferHold(attempt.hold, None));
         }
         changes.writes.push(Write::ShiftAttempt(AttemptMove {
-            id: attempt.id,
-            from: self.guard,
-            to: AttemptState::Failed,
             failure: Some(self.failure.clone()),
-            captured: attempt.captured,
-            refund_committed: attempt.refund_committed,
+            ..attempt.moved(AttemptState::Failed)
         }));
         let event = Event::AttemptFailed(AttemptFailed {
             attempt_id: attempt.id,

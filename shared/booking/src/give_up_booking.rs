@@ -90,12 +90,11 @@ impl GiveUpBookingOp {
         };
         let mut changes = Changes::default();
         changes.writes.push(Write::ShiftAttempt(AttemptMove {
-            id: attempt.id,
-            from: self.guard,
-            to: AttemptState::PaymentCapturedBookingFailed,
             failure: Some(NO_ROOM.to_owned()),
             captured: self.captured,
             refund_committed: self.captured,
+            refunds: 1,
+            ..attempt.moved(AttemptState::PaymentCapturedBookingFailed)
         }));
         changes.writes.extend(capture_became_known(attempt, self.captured));
         changes.writes.push(Write::Record(Movement {

@@ -17,6 +17,7 @@ mod runs;
 mod token;
 
 pub mod bookings;
+pub mod cancel;
 pub mod change;
 pub mod confirm;
 pub mod create_hotel;
@@ -54,4 +55,5 @@ pub mod views;
 pub use desk::{Desk, Settings};
 pub use fault::Fault;
 pub use field_error::FieldError;
+pub use keyrack_ledger::RoomRow;
 pub use repeat::{Answered, KeyRefusal};

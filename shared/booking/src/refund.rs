@@ -9,7 +9,7 @@ use keyrack_domain::{
     attempt::AttemptState,
     event::{Event, RefundChanged},
 };
-use keyrack_ledger::{AttemptMove, Ledger, Movement, MovementKind, RefundRow};
+use keyrack_ledger::{Ledger, Movement, MovementKind, RefundRow};
 use keyrack_payments::{Deadline, Reference, Refund, RefundTry};
 use keyrack_store::{
     attempts,
@@ -104,15 +104,7 @@ async fn settle(ledger: &Ledger, refund: RefundRow) -> Result<(), Fault> {
                     return Ok(());
                 }
                 if attempt.state == AttemptState::PaymentCapturedBookingFailed {
-                    let done = AttemptMove {
-                        id: attempt.id,
-                        from: attempt.state,
-                        to: AttemptState::Refunded,
-                        failure: attempt.failure,
-                        captured: attempt.captured,
-                        refund_committed: attempt.refund_committed,
-                    };
-                    attempts::shift(connection, &[done], now).await?;
+                    attempts::shift(connection, &[attempt.moved(AttemptState::Refunded)], now).await?;
                 }
                 let movement = Movement {
                     attempt: attempt.id,

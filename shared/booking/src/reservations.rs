@@ -1,10 +1,15 @@
 //! Reading reservations, from the authority.
 
-use keyrack_domain::{clock::Moment, ids::ReservationId, principal::Caller};
+use keyrack_db::{DbError, PgConnection};
+use keyrack_domain::{clock::Moment, code::HotelCode, ids::ReservationId, principal::Caller};
+use keyrack_ledger::ReservationRow;
 
-use keyrack_store::{clock, reservations};
+use keyrack_store::{clock, refunds, reservation_rooms, reservations};
 
-use crate::{Desk, Fault, views::ReservationView};
+use crate::{
+    Desk, Fault,
+    views::{RefundView, ReservationView},
+};
 
 /// One page of a traveler's reservations, oldest first.
 #[derive(Clone, Debug)]
@@ -24,7 +29,8 @@ pub async fn find(desk: &Desk, caller: &Caller, id: ReservationId) -> Result<Opt
     let mut connection = desk.hotels().database(&hotel)?.connection().await?;
     let row = reservations::find(&mut connection, id).await?;
     let own = row.filter(|row| row.principal == caller.principal || caller.runs(hotel.id));
-    Ok(own.map(|row| ReservationView::of(row, &hotel.code)))
+    let own = own.map(|row| (row, hotel.code.clone())).into_iter().collect();
+    Ok(told(&mut connection, own).await?.pop())
 }
 
 /// The caller's own, over all hotels. Each shard is asked; with the projections this becomes one read.
@@ -52,10 +58,28 @@ pub async fn list(
     for row in rows {
         let hotel =
             desk.hotel_of(row.id.hotel()).await?.ok_or_else(|| Fault::internal(NoDirectoryEntry(row.id)))?;
-        items.push(ReservationView::of(row, &hotel.code));
+        // Each on its own: a guest has few, and they may lie on several shards.
+        let mut connection = desk.hotels().database(&hotel)?.connection().await?;
+        items.extend(told(&mut connection, vec![(row, hotel.code.clone())]).await?);
     }
     let as_of = as_of.ok_or_else(|| Fault::internal(NoShard))?;
     Ok(Page { items, next, as_of })
+}
+
+/// With what stands of their rooms and what went back, all of one shard.
+pub(crate) async fn told(
+    connection: &mut PgConnection,
+    rows: Vec<(ReservationRow, HotelCode)>,
+) -> Result<Vec<ReservationView>, DbError> {
+    let rooms = reservation_rooms::read(connection, rows.iter().map(|(row, _)| &row.id)).await?;
+    let refunds = refunds::of_attempts(connection, rows.iter().map(|(row, _)| &row.attempt)).await?;
+    let view = |(row, hotel): (ReservationRow, HotelCode)| {
+        let rooms = rooms.iter().filter(|(id, _)| *id == row.id).map(|(_, room)| *room).collect();
+        let refunds = refunds.iter().filter(|refund| refund.attempt == row.attempt);
+        let refunds = refunds.map(RefundView::of).collect();
+        ReservationView::of(row, &hotel, rooms, refunds)
+    };
+    Ok(rows.into_iter().map(view).collect())
 }
 
 #[derive(Debug, thiserror::Error)]

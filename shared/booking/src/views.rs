@@ -13,7 +13,7 @@ use keyrack_domain::{
     reservation::ReservationState,
     stay::Stay,
 };
-use keyrack_ledger::{HoldRow, ReservationRow};
+use keyrack_ledger::{HoldRow, RefundRow, ReservationRow, RoomRow};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +74,12 @@ pub struct RefundView {
     pub amount: Money,
 }
 
+impl RefundView {
+    pub(crate) const fn of(row: &RefundRow) -> Self {
+        Self { id: row.id, state: row.state, amount: row.amount }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationView {
     pub id: ReservationId,
@@ -84,15 +90,26 @@ pub struct ReservationView {
     /// The `ETag`.
     pub version: i32,
     pub document: QuoteDocument,
+    /// What of each room still stands, in the order of the document.
+    pub rooms: Vec<RoomRow>,
+    /// Oldest first.
+    pub refunds: Vec<RefundView>,
     pub guest: Guest,
     pub created_at: Moment,
 }
 
 impl ReservationView {
-    pub(crate) fn of(row: ReservationRow, hotel: &HotelCode) -> Self {
+    pub(crate) fn of(
+        row: ReservationRow,
+        hotel: &HotelCode,
+        rooms: Vec<RoomRow>,
+        refunds: Vec<RefundView>,
+    ) -> Self {
         Self {
             id: row.id,
             hotel: hotel.clone(),
+            rooms,
+            refunds,
             hold: row.hold,
             attempt: row.attempt,
             state: row.state,

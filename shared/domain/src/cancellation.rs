@@ -9,7 +9,9 @@ use rust_decimal::Decimal;
 use crate::{
     clock::Moment,
     local_time,
+    money::Money,
     policy::{CancellationPolicy, Penalty, Rung},
+    quote::QuotedRoom,
     tax::MAX_PERCENT_DECIMALS,
 };
 
@@ -35,6 +37,21 @@ pub enum PolicyFault {
     TooEarly { rung: usize },
     #[error("a percentage is 0 to 100 with at most {MAX_PERCENT_DECIMALS} decimals")]
     Percentage { rung: usize },
+}
+
+impl Penalty {
+    /// What cancelling this room costs. Rounded once, half away from zero; what goes back is the rest.
+    pub fn of(self, room: &QuotedRoom) -> Money {
+        match self {
+            Self::None => Money::zero(room.total.currency()),
+            Self::FirstNight => room.first_night,
+            Self::Percent(share) => {
+                let raw = room.total.amount() * share / Decimal::ONE_HUNDRED;
+                Money::rounded(raw, room.total.currency())
+            }
+            Self::Full => room.total,
+        }
+    }
 }
 
 impl Rung {
@@ -92,7 +109,7 @@ mod tests {
     use chrono::NaiveTime;
 
     use super::*;
-    use crate::sample::{day, decimal, rate_plan};
+    use crate::sample::{day, decimal, money, rate_plan, room_type};
 
     fn at(text: &str) -> Moment {
         Moment(text.parse().expect("an instant"))
@@ -100,6 +117,23 @@ mod tests {
 
     fn rung(until_days_before: u16, hour: u32, penalty: Penalty) -> Rung {
         Rung { until_days_before, until_time: NaiveTime::from_hms_opt(hour, 0, 0).expect("a time"), penalty }
+    }
+
+    fn sold_room(total: &str) -> QuotedRoom {
+        QuotedRoom {
+            room_type_id: room_type().id,
+            room_type: room_type().code,
+            rate_plan_id: rate_plan().id,
+            rate_plan: rate_plan().code,
+            adults: 2,
+            children_ages: Vec::new(),
+            note: None,
+            nights: Vec::new(),
+            total: money(total, "USD"),
+            first_night: money("100", "USD"),
+            cancellation: ladder(),
+            payment: rate_plan().payment,
+        }
     }
 
     fn ladder() -> CancellationPolicy {
@@ -147,6 +181,22 @@ mod tests {
         let strict = CancellationPolicy::default();
         assert_eq!(strict.applies_at(day("2026-11-14"), Tz::UTC, at("2026-01-01T00:00:00Z")), Penalty::Full);
         assert_eq!(strict.deadlines(day("2026-11-14"), Tz::UTC), []);
+    }
+
+    /// B104: the fee is rounded by the rule, and what goes back is the rest.
+    #[test]
+    fn b104_half_of_an_odd_amount_loses_no_cent() {
+        let cases = [("346.25", "173.13", "173.12"), ("16.61", "8.31", "8.30")];
+        for (total, fee, rest) in cases {
+            let room = sold_room(total);
+            let penalty = Penalty::Percent(decimal("50")).of(&room);
+            let refund = room.total.minus(penalty).expect("the rest");
+            assert_eq!((penalty.to_string().as_str(), refund.to_string().as_str()), (fee, rest));
+        }
+        let room = sold_room("346.25");
+        assert_eq!(Penalty::None.of(&room), money("0", "USD"));
+        assert_eq!(Penalty::Full.of(&room), room.total);
+        assert_eq!(Penalty::FirstNight.of(&room), room.first_night);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::{
     clock::Moment,
     ids::{AttemptId, HoldId, PrincipalId, QuoteId, RatePlanId, RefundId, ReservationId, RoomTypeId},
     money::Money,
+    reservation::ReservationState,
     restriction::{NightRestriction, RatePlanScope},
     stay::Stay,
 };
@@ -75,6 +76,20 @@ pub struct ReservationConfirmed {
     pub nights: Vec<NightAvailability>,
 }
 
+/// Rooms were cancelled, all that stood or some of them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReservationCancelled {
+    pub reservation_id: ReservationId,
+    /// By their place in the reservation, from 1.
+    pub rooms: Vec<i16>,
+    /// Of the reservation after it: CANCELLED once no room stands.
+    pub state: ReservationState,
+    pub version: i32,
+    pub penalty: Money,
+    pub refund: Money,
+    pub nights: Vec<NightAvailability>,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RefundChanged {
     pub refund_id: RefundId,
@@ -130,6 +145,7 @@ pub enum Event {
     AttemptReconciling(AttemptReconciling),
     AttemptFailed(AttemptFailed),
     ReservationConfirmed(ReservationConfirmed),
+    ReservationCancelled(ReservationCancelled),
     RefundRequested(RefundChanged),
     RefundSucceeded(RefundChanged),
     /// Refused as often as we try by ourselves: an operator must look.
@@ -149,6 +165,7 @@ impl Event {
             Self::AttemptReconciling(_) => "attempt.reconciling",
             Self::AttemptFailed(_) => "attempt.failed",
             Self::ReservationConfirmed(_) => "reservation.confirmed",
+            Self::ReservationCancelled(_) => "reservation.cancelled",
             Self::RefundRequested(_) => "refund.requested",
             Self::RefundSucceeded(_) => "refund.succeeded",
             Self::RefundNeedsAttention(_) => "refund.needs_attention",

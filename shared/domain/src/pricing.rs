@@ -18,7 +18,7 @@
 //! One line per room, then one per tax that applied, in the hotel's order. The lines that are not
 //! `included` sum exactly to the total. Rounding is half away from zero throughout.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, slice};
 
 use chrono::NaiveDate;
 use rust_decimal::Decimal;
@@ -104,14 +104,14 @@ fn price_rooms(
     taxes: &[Tax],
     currency: Currency,
 ) -> Option<QuoteDocument> {
-    let rooms = rooms.iter().map(|room| quoted_room(stay, room)).collect::<Option<Vec<_>>>()?;
+    let rooms = rooms.iter().map(|room| quoted_room(stay, room, taxes)).collect::<Option<Vec<_>>>()?;
     let mut charges = rooms.iter().map(|room| room_line(room, currency)).collect::<Option<Vec<_>>>()?;
     let applied = |tax: &&Tax| charged_nights(tax, &rooms).next().is_some();
     for tax in taxes.iter().filter(applied) {
         let amount = if tax.included {
             included(tax, taxes, &rooms, currency)?
         } else {
-            on_top(tax, &rooms, currency)?
+            on_top_of(tax, &rooms, currency)?
         };
         let (kind, label) = (tax.kind.charge_kind(), tax.label.clone());
         charges.push(Charge { kind, label, amount, included: tax.included });
@@ -121,13 +121,15 @@ fn price_rooms(
     Some(QuoteDocument { stay, rooms, charges, total })
 }
 
-fn quoted_room(stay: Stay, room: &PricedRoom<'_>) -> Option<QuotedRoom> {
+fn quoted_room(stay: Stay, room: &PricedRoom<'_>, taxes: &[Tax]) -> Option<QuotedRoom> {
     let night = |date: NaiveDate| {
         let rate = room.rates.get(&date)?;
         let amount = nightly_amount(room.request, room.room_type, rate)?;
         Some(QuotedNight { date, amount, price_version: rate.price_version })
     };
-    Some(QuotedRoom {
+    let nights: Vec<QuotedNight> = stay.nights().map(night).collect::<Option<_>>()?;
+    let first = nights.first()?.amount;
+    let mut quoted = QuotedRoom {
         room_type_id: room.room_type.id,
         room_type: room.room_type.code.clone(),
         rate_plan_id: room.rate_plan.id,
@@ -135,10 +137,33 @@ fn quoted_room(stay: Stay, room: &PricedRoom<'_>) -> Option<QuotedRoom> {
         adults: room.request.adults,
         children_ages: room.request.children_ages.clone(),
         note: room.request.note.clone(),
-        nights: stay.nights().map(night).collect::<Option<_>>()?,
+        nights,
+        total: first,
+        first_night: first,
         cancellation: room.rate_plan.cancellation.clone(),
         payment: room.rate_plan.payment,
-    })
+    };
+    quoted.total = with_taxes(&quoted, taxes)?;
+    quoted.first_night = first_night(&quoted, taxes)?;
+    Some(quoted)
+}
+
+/// The room's own share of the bill. Taxes on top are rounded per night and room, so that the shares of all
+/// rooms sum exactly to the total.
+fn with_taxes(room: &QuotedRoom, taxes: &[Tax]) -> Option<Money> {
+    let currency = room.first_night.currency();
+    let amounts = room.nights.iter().try_fold(Money::zero(currency), |sum, night| sum.plus(night.amount))?;
+    let on_top = taxes.iter().filter(|tax| !tax.included);
+    on_top
+        .map(|tax| on_top_of(tax, slice::from_ref(room), currency))
+        .try_fold(amounts, |sum, tax| sum.plus(tax?))
+}
+
+/// The first night with its taxes. What is charged once per stay does not belong to a night.
+fn first_night(room: &QuotedRoom, taxes: &[Tax]) -> Option<Money> {
+    let night = room.nights.first()?;
+    let of_night = |tax: &&Tax| !tax.included && tax.kind != TaxKind::PerStay && tax.covers(night.amount);
+    taxes.iter().filter(of_night).try_fold(night.amount, |sum, tax| sum.plus(tax_of_night(tax, room, night)?))
 }
 
 fn nightly_amount(request: &RoomRequest, room: &RoomType, rate: &DailyRate) -> Option<Money> {
@@ -175,26 +200,27 @@ fn charged_nights<'a>(
 }
 
 /// The sum of a tax that is rounded per night and room.
-fn on_top(tax: &Tax, rooms: &[QuotedRoom], currency: Currency) -> Option<Money> {
-    let mut sum = Money::zero(currency);
-    for (room, night) in charged_nights(tax, rooms) {
-        let raw = match tax.kind {
-            TaxKind::Percent => night.amount.amount().checked_mul(tax.value)? / Decimal::ONE_HUNDRED,
-            TaxKind::PerNight | TaxKind::PerStay => tax.value,
-            TaxKind::PerPersonNight => {
-                let guests = usize::from(room.adults) + room.children_ages.len();
-                tax.value.checked_mul(Decimal::from(guests))?
-            }
-        };
-        sum = sum.plus(Money::rounded(raw, currency))?;
-    }
-    Some(sum)
+fn on_top_of(tax: &Tax, rooms: &[QuotedRoom], currency: Currency) -> Option<Money> {
+    let mut nights = charged_nights(tax, rooms);
+    nights.try_fold(Money::zero(currency), |sum, (room, night)| sum.plus(tax_of_night(tax, room, night)?))
+}
+
+fn tax_of_night(tax: &Tax, room: &QuotedRoom, night: &QuotedNight) -> Option<Money> {
+    let raw = match tax.kind {
+        TaxKind::Percent => night.amount.amount().checked_mul(tax.value)? / Decimal::ONE_HUNDRED,
+        TaxKind::PerNight | TaxKind::PerStay => tax.value,
+        TaxKind::PerPersonNight => {
+            let guests = usize::from(room.adults) + room.children_ages.len();
+            tax.value.checked_mul(Decimal::from(guests))?
+        }
+    };
+    Some(Money::rounded(raw, night.amount.currency()))
 }
 
 /// The share of an included tax in the rooms' amounts.
 fn included(tax: &Tax, taxes: &[Tax], rooms: &[QuotedRoom], currency: Currency) -> Option<Money> {
     if tax.kind != TaxKind::Percent {
-        return on_top(tax, rooms, currency);
+        return on_top_of(tax, rooms, currency);
     }
     // Nights of one divisor are added up before the division, so that the ordinary case, one
     // divisor for the stay, divides once and is exact.

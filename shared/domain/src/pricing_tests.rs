@@ -242,3 +242,20 @@ proptest! {
         prop_assert_eq!(document.total.amount(), decimal(&document.total.to_string()));
     }
 }
+
+/// What a room costs alone: the shares of all rooms are the whole, and the first night has its own taxes.
+#[test]
+fn the_rooms_shares_sum_to_the_total_and_the_first_night_carries_its_taxes() {
+    let taxes = [
+        tax(TaxKind::Percent, "12", false),
+        tax(TaxKind::Percent, "5", true),
+        tax(TaxKind::PerNight, "10", false),
+        tax(TaxKind::PerPersonNight, "3", false),
+        tax(TaxKind::PerStay, "99", false),
+    ];
+    let document = quote(&["100", "200"], "EUR", &taxes);
+    let room = &document.rooms[0];
+    // 300 + 36 of GST, 2 x 10 a night, 2 x 2 x 3 a person and night, 99 once.
+    assert_eq!((room.total, room.total), (document.total, money("467.00", "EUR")));
+    assert_eq!(room.first_night, money("128.00", "EUR"));
+}

@@ -38,6 +38,10 @@ pub struct QuotedRoom {
     pub note: Option<String>,
     /// One entry per night of the stay, in date order.
     pub nights: Vec<QuotedNight>,
+    /// Its nights with the taxes and fees that come on top: its share of the quote's total.
+    pub total: Money,
+    /// Its first night with the taxes of that night.
+    pub first_night: Money,
     pub cancellation: CancellationPolicy,
     pub payment: PaymentPolicy,
 }

@@ -10,7 +10,8 @@ use keyrack_store::{
     nights::{NightDelta, NightKey},
     outbox::NewEvent,
     refunds::{Movement, RefundRow},
-    reservations::ReservationRow,
+    reservation_rooms::RoomCancelled,
+    reservations::{ReservationMove, ReservationRow},
 };
 
 use crate::Facts;
@@ -38,6 +39,9 @@ pub enum Write {
     OpenAttempt(Box<AttemptRow>),
     ShiftAttempt(AttemptMove),
     MakeReservation(Box<ReservationRow>, Vec<UnitNight>),
+    ShiftReservation(ReservationMove),
+    /// A room that stands: its units go back.
+    CancelRoom(RoomCancelled),
     RequestRefund(RefundRow),
     Record(Movement),
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use keyrack_domain::{
     clock::Moment,
-    ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId},
+    ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
     restriction::Restrictions,
 };
 use keyrack_store::{
@@ -13,6 +13,8 @@ use keyrack_store::{
     holds::{HoldRow, UnitNight},
     nights::{Night, NightKey},
     quotes::QuoteRow,
+    reservation_rooms::{Cancelled, RoomRow},
+    reservations::ReservationRow,
 };
 
 use crate::{Changes, Needs, Write};
@@ -25,6 +27,7 @@ pub struct Facts {
     pub nights: BTreeMap<NightKey, Night>,
     pub restrictions: HashMap<HotelId, Restrictions>,
     pub quotes: HashMap<QuoteId, QuoteRow>,
+    pub reservations: HashMap<ReservationId, ReservationFacts>,
     pub holds: HashMap<HoldId, HoldFacts>,
     pub attempts: HashMap<AttemptId, AttemptRow>,
     /// ACTIVE holds by hotel and principal, those that end first first.
@@ -40,6 +43,14 @@ pub struct HoldFacts {
     pub open_attempt: Option<AttemptId>,
 }
 
+#[derive(Clone, Debug)]
+pub struct ReservationFacts {
+    pub row: ReservationRow,
+    pub rooms: Vec<RoomRow>,
+    /// Not given back.
+    pub units: Vec<UnitNight>,
+}
+
 impl Facts {
     pub fn at(now: Moment) -> Self {
         Self {
@@ -47,6 +58,7 @@ impl Facts {
             nights: BTreeMap::new(),
             restrictions: HashMap::new(),
             quotes: HashMap::new(),
+            reservations: HashMap::new(),
             holds: HashMap::new(),
             attempts: HashMap::new(),
             own_holds: HashMap::new(),
@@ -113,11 +125,27 @@ impl Facts {
                     row.failure.clone_from(&shift.failure);
                     row.captured = shift.captured;
                     row.refund_committed = shift.refund_committed;
+                    row.refunds = shift.refunds;
                     if let Some(hold) = self.holds.get_mut(&row.hold)
                         && !shift.to.is_open()
                     {
                         hold.open_attempt = None;
                     }
+                }
+            }
+            Write::CancelRoom(cancelled) => {
+                if let Some(reservation) = self.reservations.get_mut(&cancelled.reservation) {
+                    reservation.units.retain(|unit| unit.room != cancelled.room);
+                    let room = reservation.rooms.iter_mut().find(|room| room.room == cancelled.room);
+                    if let Some(room) = room {
+                        room.cancelled = Some(Cancelled { penalty: cancelled.penalty, at: self.now });
+                    }
+                }
+            }
+            Write::ShiftReservation(shift) => {
+                if let Some(reservation) = self.reservations.get_mut(&shift.id) {
+                    reservation.row.state = shift.to;
+                    reservation.row.version = shift.to_version;
                 }
             }
             Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}

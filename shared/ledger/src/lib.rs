@@ -20,14 +20,15 @@ mod write;
 
 pub use changes::{Changes, Write};
 pub use claim::{KeyClaim, KeyHome};
-pub use facts::{Facts, HoldFacts};
+pub use facts::{Facts, HoldFacts, ReservationFacts};
 pub use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     holds::{HoldRow, UnitNight},
     keys::KeyScope,
     nights::{Night, NightDelta, NightKey},
     refunds::{Movement, MovementKind, RefundRow},
-    reservations::ReservationRow,
+    reservation_rooms::{Cancelled, RoomCancelled, RoomRow},
+    reservations::{ReservationMove, ReservationRow},
 };
 pub use ledger::{Ledger, LedgerError, Settings};
 pub use needs::Needs;

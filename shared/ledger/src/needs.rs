@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use keyrack_domain::ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId};
+use keyrack_domain::ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId};
 use keyrack_store::nights::NightKey;
 
 /// Sets, sorted in lock order.
@@ -10,6 +10,8 @@ use keyrack_store::nights::NightKey;
 pub struct Needs {
     /// Immutable: read, never locked.
     pub quotes: BTreeSet<QuoteId>,
+    /// Read with their rooms and the units not given back; locked, before everything else.
+    pub reservations: BTreeSet<ReservationId>,
     /// Read with their units and their open attempt; locked.
     pub holds: BTreeSet<HoldId>,
     /// Read and locked, after the holds.
@@ -27,6 +29,7 @@ pub struct Needs {
 impl Needs {
     pub(crate) fn add(&mut self, other: &Self) {
         self.quotes.extend(&other.quotes);
+        self.reservations.extend(&other.reservations);
         self.holds.extend(&other.holds);
         self.attempts.extend(&other.attempts);
         self.caps.extend(&other.caps);
@@ -39,6 +42,7 @@ impl Needs {
     pub(crate) fn beyond(&self, known: &Self) -> Self {
         Self {
             quotes: &self.quotes - &known.quotes,
+            reservations: &self.reservations - &known.reservations,
             holds: &self.holds - &known.holds,
             attempts: &self.attempts - &known.attempts,
             caps: &self.caps - &known.caps,
@@ -54,7 +58,8 @@ impl Needs {
 
     /// Rows and caps of `self` that `locked` does not cover; nights are locked later and do not count.
     pub(crate) fn aggregates_within(&self, locked: &Self) -> bool {
-        self.holds.is_subset(&locked.holds)
+        self.reservations.is_subset(&locked.reservations)
+            && self.holds.is_subset(&locked.holds)
             && self.attempts.is_subset(&locked.attempts)
             && self.caps.is_subset(&locked.caps)
     }

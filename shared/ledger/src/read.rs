@@ -1,9 +1,13 @@
 //! Steps 1 and 4: reading what decisions need, without a lock and under it.
 
 use keyrack_db::{DbError, PgConnection, Points};
-use keyrack_store::{attempts, clock, facts as reads, holds, nights, nights::NightKey, quotes};
+use keyrack_domain::ids::ReservationId;
+use keyrack_store::{
+    attempts, clock, facts as reads, holds, nights, nights::NightKey, quotes, reservation_rooms,
+    reservations, reservations::ReservationRow,
+};
 
-use crate::{Facts, HoldFacts, Needs, Operation};
+use crate::{Facts, HoldFacts, Needs, Operation, ReservationFacts};
 
 /// A quote tells the nights, an attempt its hold, a hold its units: more rounds than that are a defect.
 const ROUNDS: usize = 4;
@@ -41,6 +45,10 @@ async fn read_missing(
         let rows = quotes::read(connection, &missing.quotes).await?;
         facts.quotes.extend(rows.into_iter().map(|row| (row.id, row)));
     }
+    if !missing.reservations.is_empty() {
+        let rows = reservations::read(connection, &missing.reservations).await?;
+        read_what_stands(connection, facts, rows).await?;
+    }
     if !missing.attempts.is_empty() {
         let rows = attempts::read(connection, &missing.attempts).await?;
         facts.attempts.extend(rows.into_iter().map(|row| (row.id, row)));
@@ -62,6 +70,28 @@ async fn read_missing(
         facts.nights.extend(nights::read(connection, &known).await?);
     }
     read_soft(connection, facts, missing).await
+}
+
+/// Rooms and units change only under their reservation's lock.
+async fn read_what_stands(
+    connection: &mut PgConnection,
+    facts: &mut Facts,
+    rows: Vec<ReservationRow>,
+) -> Result<(), DbError> {
+    let ids: Vec<ReservationId> = rows.iter().map(|row| row.id).collect();
+    let fresh = |row: ReservationRow| ReservationFacts { row, rooms: Vec::new(), units: Vec::new() };
+    facts.reservations.extend(rows.into_iter().map(|row| (row.id, fresh(row))));
+    for (id, room) in reservation_rooms::read(connection, &ids).await? {
+        if let Some(reservation) = facts.reservations.get_mut(&id) {
+            reservation.rooms.push(room);
+        }
+    }
+    for (id, unit) in reservation_rooms::units(connection, &ids).await? {
+        if let Some(reservation) = facts.reservations.get_mut(&id) {
+            reservation.units.push(unit);
+        }
+    }
+    Ok(())
 }
 
 /// What is never locked by a row lock of its own: restrictions, and what a principal holds.
@@ -118,6 +148,10 @@ pub(crate) async fn lock_aggregates(
     let mut passed_over = &yielding.holds - &waiting.holds;
     let candidates = passed_over.clone();
     let mut locked = Vec::new();
+    if !waiting.reservations.is_empty() {
+        let rows = reservations::lock(connection, &waiting.reservations).await?;
+        read_what_stands(connection, facts, rows).await?;
+    }
     if !waiting.holds.is_empty() {
         locked = holds::lock(connection, &waiting.holds).await?;
     }

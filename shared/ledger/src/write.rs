@@ -6,7 +6,7 @@ use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{
     clock::Moment,
     hold::HoldState,
-    ids::{AttemptId, HoldId},
+    ids::{AttemptId, HoldId, ReservationId},
 };
 use keyrack_store::{
     attempts,
@@ -23,8 +23,10 @@ use keyrack_store::{
     outbox::NewEvent,
     refunds,
     refunds::{Movement, RefundRow},
+    reservation_rooms,
+    reservation_rooms::RoomCancelled,
     reservations,
-    reservations::ReservationRow,
+    reservations::{ReservationMove, ReservationRow},
 };
 
 use crate::{Changes, Write};
@@ -40,6 +42,8 @@ pub(crate) struct Sheet {
     placed: Vec<(HoldRow, Vec<UnitNight>)>,
     opened: Vec<AttemptRow>,
     reserved: Vec<(ReservationRow, Vec<UnitNight>)>,
+    moved: BTreeMap<ReservationId, ReservationMove>,
+    cancelled: Vec<RoomCancelled>,
     refunds: Vec<RefundRow>,
     movements: Vec<Movement>,
     audit: Vec<NewAudit>,
@@ -72,6 +76,7 @@ impl Sheet {
             && self.shifted.is_empty()
             && self.placed.is_empty()
             && self.opened.is_empty()
+            && self.moved.is_empty()
             && self.keys.is_empty()
     }
 
@@ -96,6 +101,17 @@ impl Sheet {
                 }
             },
             Write::MakeReservation(row, units) => self.reserved.push((*row, units)),
+            Write::ShiftReservation(shift) => match self.moved.get_mut(&shift.id) {
+                // As with attempts: from where the first one came to where the last one goes.
+                Some(earlier) => {
+                    *earlier =
+                        ReservationMove { from: earlier.from, from_version: earlier.from_version, ..shift };
+                }
+                None => {
+                    self.moved.insert(shift.id, shift);
+                }
+            },
+            Write::CancelRoom(room) => self.cancelled.push(room),
             Write::RequestRefund(row) => self.refunds.push(row),
             Write::Record(movement) => self.movements.push(movement),
         }
@@ -117,6 +133,7 @@ impl Sheet {
         let closed: Vec<_> = self.closed.into_iter().collect();
         let deferred: Vec<_> = self.deferred.into_iter().collect();
         let shifted: Vec<_> = self.shifted.into_values().collect();
+        let moved: Vec<_> = self.moved.into_values().collect();
         holds::close(connection, &closed, now).await?;
         holds::defer(connection, &deferred).await?;
         holds::mark_drift(connection, &self.drifted, now).await?;
@@ -124,6 +141,8 @@ impl Sheet {
         holds::insert(connection, &self.placed).await?;
         attempts::insert(connection, &self.opened).await?;
         reservations::insert(connection, &self.reserved).await?;
+        reservations::shift(connection, &moved).await?;
+        reservation_rooms::cancel(connection, &self.cancelled, now).await?;
         refunds::insert(connection, &self.refunds).await?;
         refunds::record(connection, &self.movements, now).await?;
         audit::append(connection, &self.audit).await?;

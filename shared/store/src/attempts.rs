@@ -38,6 +38,23 @@ pub struct AttemptRow {
     pub failure: Option<String>,
     pub captured: Money,
     pub refund_committed: Money,
+    /// How many refunds it has.
+    pub refunds: i32,
+}
+
+impl AttemptRow {
+    /// To `to`, with everything else as it is.
+    pub fn moved(&self, to: AttemptState) -> AttemptMove {
+        AttemptMove {
+            id: self.id,
+            from: self.state,
+            to,
+            failure: self.failure.clone(),
+            captured: self.captured,
+            refund_committed: self.refund_committed,
+            refunds: self.refunds,
+        }
+    }
 }
 
 /// A guarded move of an attempt's state.
@@ -49,8 +66,9 @@ pub struct AttemptMove {
     pub failure: Option<String>,
     /// What is known to be captured after it.
     pub captured: Money,
-    /// What is promised back after it.
+    /// What is promised back after it, and in how many refunds.
     pub refund_committed: Money,
+    pub refunds: i32,
 }
 
 struct Raw {
@@ -72,6 +90,7 @@ struct Raw {
     failure: Option<String>,
     captured: Decimal,
     refund_committed: Decimal,
+    refunds: i32,
 }
 
 impl TryFrom<Raw> for AttemptRow {
@@ -98,6 +117,7 @@ impl TryFrom<Raw> for AttemptRow {
             failure: r.failure,
             captured: money(r.captured, &r.currency)?,
             refund_committed: money(r.refund_committed, &r.currency)?,
+            refunds: r.refunds,
         })
     }
 }
@@ -116,7 +136,7 @@ pub async fn read(
         r#"-- store::attempts::read
         SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.endpoint, a.idempotency_key,
                a.try_id, a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
-               a.failure, a.captured, a.refund_committed
+               a.failure, a.captured, a.refund_committed, a.refunds
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, attempt_id)
         JOIN payment_attempts a ON a.hotel_id = w.hotel_id AND a.attempt_id = w.attempt_id"#,
         &hotels,
@@ -138,7 +158,7 @@ pub async fn lock(
         r#"-- store::attempts::lock
         SELECT l.hotel_id, l.attempt_id, l.hold_id AS "hold_id!", l.principal_id, l.endpoint, l.idempotency_key,
                l.try_id, l.fingerprint, l.state, l.amount, l.currency, l.method_token, l.guest, l.deadline_at, l.created_at,
-               l.failure, l.captured, l.refund_committed
+               l.failure, l.captured, l.refund_committed, l.refunds
         FROM (
             SELECT u.hotel_id, u.attempt_id
             FROM unnest($1::int[], $2::uuid[]) AS u (hotel_id, attempt_id)
@@ -147,7 +167,7 @@ pub async fn lock(
         CROSS JOIN LATERAL (
             SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.endpoint, a.idempotency_key, a.try_id,
                    a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
-                   a.captured, a.refund_committed
+                   a.captured, a.refund_committed, a.refunds
             FROM payment_attempts a
             WHERE a.hotel_id = w.hotel_id
               AND a.attempt_id = w.attempt_id
@@ -174,12 +194,12 @@ pub async fn look_up(
         r#"-- store::attempts::look_up
         SELECT k.hotel_id, k.attempt_id, k.hold_id AS "hold_id!", k.principal_id, k.endpoint, k.idempotency_key,
                k.try_id, k.fingerprint, k.state, k.amount, k.currency, k.method_token, k.guest, k.deadline_at, k.created_at,
-               k.failure, k.captured, k.refund_committed
+               k.failure, k.captured, k.refund_committed, k.refunds
         FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[]) AS w (hotel_id, principal_id, endpoint, key)
         CROSS JOIN LATERAL (
             SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.endpoint, a.idempotency_key, a.try_id,
                    a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
-                   a.captured, a.refund_committed
+                   a.captured, a.refund_committed, a.refunds
             FROM payment_attempts a
             WHERE a.hotel_id = w.hotel_id
               AND a.principal_id = w.principal_id
@@ -219,7 +239,7 @@ pub async fn of_principal(
         r#"-- store::attempts::of_principal
         SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.endpoint, a.idempotency_key,
                a.try_id, a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
-               a.failure, a.captured, a.refund_committed
+               a.failure, a.captured, a.refund_committed, a.refunds
         FROM payment_attempts a
         WHERE a.principal_id = $1
           AND a.idempotency_key = $2
@@ -288,11 +308,14 @@ pub async fn shift(connection: &mut PgConnection, moves: &[AttemptMove], at: Mom
             failure = u.failure,
             captured = u.captured,
             refund_committed = u.refund_committed,
-            decided_at = CASE WHEN u.to_state = 'RECONCILING' THEN NULL ELSE $8::timestamptz END,
+            refunds = u.refunds,
+            decided_at = CASE WHEN u.to_state = 'RECONCILING' THEN NULL
+                              ELSE coalesce(a.decided_at, $8::timestamptz) END,
             lease_id = NULL,
             leased_until = NULL
-        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::numeric[])
-            AS u (hotel_id, attempt_id, from_state, to_state, failure, captured, refund_committed)
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::numeric[],
+                    $9::int[])
+            AS u (hotel_id, attempt_id, from_state, to_state, failure, captured, refund_committed, refunds)
         WHERE a.hotel_id = u.hotel_id
           AND a.attempt_id = u.attempt_id
           AND a.state = u.from_state",
@@ -303,7 +326,8 @@ pub async fn shift(connection: &mut PgConnection, moves: &[AttemptMove], at: Mom
         &moves.iter().map(|m| m.failure.clone()).collect::<Vec<Option<String>>>() as &[Option<String>],
         &moves.iter().map(|m| m.captured.amount()).collect::<Vec<Decimal>>(),
         &moves.iter().map(|m| m.refund_committed.amount()).collect::<Vec<Decimal>>(),
-        at.0
+        at.0,
+        &moves.iter().map(|m| m.refunds).collect::<Vec<i32>>()
     )
     .execute(connection)
     .await?

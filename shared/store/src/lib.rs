@@ -24,6 +24,7 @@ pub mod outbox;
 pub mod quotes;
 pub mod rate_plans;
 pub mod refunds;
+pub mod reservation_rooms;
 pub mod reservations;
 pub mod restrictions;
 pub mod room_types;

@@ -70,19 +70,22 @@ pub async fn insert(connection: &mut PgConnection, refunds: &[RefundRow]) -> Res
     .exactly(refunds.len(), "store::refunds::insert")
 }
 
-pub async fn of_attempt(
+/// Of each attempt in the order of their numbers.
+pub async fn of_attempts(
     connection: &mut PgConnection,
-    attempt: AttemptId,
+    attempts: impl IntoIterator<Item = &AttemptId>,
 ) -> Result<Vec<RefundRow>, DbError> {
+    let (hotels, ids): (Vec<i32>, Vec<Uuid>) =
+        attempts.into_iter().map(|id| (id.hotel().0, id.uuid())).unzip();
     let rows = sqlx::query!(
-        "-- store::refunds::of_attempt
-        SELECT hotel_id, refund_id, attempt_id, number, try AS try_number, state, amount, currency, reason, requested_at
-        FROM refunds
-        WHERE hotel_id = $1
-          AND attempt_id = $2
-        ORDER BY number",
-        attempt.hotel().0,
-        attempt.uuid()
+        "-- store::refunds::of_attempts
+        SELECT r.hotel_id, r.refund_id, r.attempt_id, r.number, r.try AS try_number, r.state, r.amount, r.currency,
+               r.reason, r.requested_at
+        FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, attempt_id)
+        JOIN refunds r ON r.hotel_id = w.hotel_id AND r.attempt_id = w.attempt_id
+        ORDER BY r.hotel_id, r.attempt_id, r.number",
+        &hotels,
+        &ids
     )
     .fetch_all(connection)
     .await?;

@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::{
     holds::UnitNight,
     read::{document, json, money, stay},
+    reservation_rooms,
 };
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,24 +74,106 @@ impl TryFrom<Raw> for ReservationRow {
     }
 }
 
+/// A guarded move of a reservation's state. The version rises by one with each change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReservationMove {
+    pub id: ReservationId,
+    pub from: ReservationState,
+    pub to: ReservationState,
+    pub from_version: i32,
+    pub to_version: i32,
+}
+
+pub async fn read(
+    connection: &mut PgConnection,
+    ids: impl IntoIterator<Item = &ReservationId>,
+) -> Result<Vec<ReservationRow>, DbError> {
+    let (hotels, reservations) = columns(ids);
+    let rows = sqlx::query_as!(
+        Raw,
+        "-- store::reservations::read
+        SELECT r.hotel_id, r.reservation_id, r.principal_id, r.hold_id, r.attempt_id, r.state, r.version, r.check_in,
+               r.check_out, r.total, r.currency, r.guest, r.document, r.created_at
+        FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, reservation_id)
+        JOIN reservations r ON r.hotel_id = w.hotel_id AND r.reservation_id = w.reservation_id",
+        &hotels,
+        &reservations
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(TryInto::try_into).collect()
+}
+
+/// Waits for each reservation's lock in the order of their ids, before any other aggregate.
+pub async fn lock(
+    connection: &mut PgConnection,
+    ids: impl IntoIterator<Item = &ReservationId>,
+) -> Result<Vec<ReservationRow>, DbError> {
+    let (hotels, reservations) = columns(ids);
+    let rows = sqlx::query_as!(
+        Raw,
+        "-- store::reservations::lock
+        SELECT l.hotel_id, l.reservation_id, l.principal_id, l.hold_id, l.attempt_id, l.state, l.version, l.check_in,
+               l.check_out, l.total, l.currency, l.guest, l.document, l.created_at
+        FROM (
+            SELECT u.hotel_id, u.reservation_id
+            FROM unnest($1::int[], $2::uuid[]) AS u (hotel_id, reservation_id)
+            ORDER BY u.hotel_id, u.reservation_id
+        ) AS w
+        CROSS JOIN LATERAL (
+            SELECT r.hotel_id, r.reservation_id, r.principal_id, r.hold_id, r.attempt_id, r.state, r.version,
+                   r.check_in, r.check_out, r.total, r.currency, r.guest, r.document, r.created_at
+            FROM reservations r
+            WHERE r.hotel_id = w.hotel_id
+              AND r.reservation_id = w.reservation_id
+            FOR NO KEY UPDATE
+        ) AS l",
+        &hotels,
+        &reservations
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(TryInto::try_into).collect()
+}
+
+/// Moves reservations, each from its stated state and version and no other.
+pub async fn shift(connection: &mut PgConnection, moves: &[ReservationMove]) -> Result<(), DbError> {
+    if moves.is_empty() {
+        return Ok(());
+    }
+    let (hotels, ids) = columns(moves.iter().map(|m| &m.id));
+    sqlx::query!(
+        "-- store::reservations::shift
+        UPDATE reservations AS r
+        SET state = u.to_state,
+            version = u.to_version
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::int[])
+            AS u (hotel_id, reservation_id, from_state, to_state, from_version, to_version)
+        WHERE r.hotel_id = u.hotel_id
+          AND r.reservation_id = u.reservation_id
+          AND r.state = u.from_state
+          AND r.version = u.from_version",
+        &hotels,
+        &ids,
+        &moves.iter().map(|m| m.from.as_str().to_owned()).collect::<Vec<String>>(),
+        &moves.iter().map(|m| m.to.as_str().to_owned()).collect::<Vec<String>>(),
+        &moves.iter().map(|m| m.from_version).collect::<Vec<i32>>(),
+        &moves.iter().map(|m| m.to_version).collect::<Vec<i32>>()
+    )
+    .execute(connection)
+    .await?
+    .exactly(moves.len(), "store::reservations::shift")
+}
+
+fn columns<'i>(ids: impl IntoIterator<Item = &'i ReservationId>) -> (Vec<i32>, Vec<Uuid>) {
+    ids.into_iter().map(|id| (id.hotel().0, id.uuid())).unzip()
+}
+
 pub async fn find(
     connection: &mut PgConnection,
     id: ReservationId,
 ) -> Result<Option<ReservationRow>, DbError> {
-    let row = sqlx::query_as!(
-        Raw,
-        "-- store::reservations::find
-        SELECT hotel_id, reservation_id, principal_id, hold_id, attempt_id, state, version, check_in, check_out, total,
-               currency, guest, document, created_at
-        FROM reservations
-        WHERE hotel_id = $1
-          AND reservation_id = $2",
-        id.hotel().0,
-        id.uuid()
-    )
-    .fetch_optional(connection)
-    .await?;
-    row.map(TryInto::try_into).transpose()
+    Ok(read(connection, [&id]).await?.pop())
 }
 
 pub async fn of_attempt(
@@ -180,33 +263,5 @@ pub async fn insert(
     .execute(&mut *connection)
     .await?
     .exactly(reservations.len(), "store::reservations::insert")?;
-    insert_units(connection, reservations).await
-}
-
-async fn insert_units(
-    connection: &mut PgConnection,
-    reservations: &[(ReservationRow, Vec<UnitNight>)],
-) -> Result<(), DbError> {
-    let units: Vec<(ReservationId, &UnitNight)> =
-        reservations.iter().flat_map(|(row, units)| units.iter().map(|unit| (row.id, unit))).collect();
-    sqlx::query!(
-        "-- store::reservations::insert_units
-        INSERT INTO reservation_nights (
-            hotel_id, reservation_id, room, stay_date, room_type_id, rate_plan_id, amount, price_version)
-        SELECT u.hotel_id, u.reservation_id, u.room, u.stay_date, u.room_type_id, u.rate_plan_id, u.amount,
-               u.price_version
-        FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::date[], $5::int[], $6::int[], $7::numeric[], $8::int[])
-            AS u (hotel_id, reservation_id, room, stay_date, room_type_id, rate_plan_id, amount, price_version)",
-        &units.iter().map(|(id, _)| id.hotel().0).collect::<Vec<i32>>(),
-        &units.iter().map(|(id, _)| id.uuid()).collect::<Vec<Uuid>>(),
-        &units.iter().map(|(_, u)| u.room).collect::<Vec<i16>>(),
-        &units.iter().map(|(_, u)| u.date).collect::<Vec<NaiveDate>>(),
-        &units.iter().map(|(_, u)| u.room_type.0).collect::<Vec<i32>>(),
-        &units.iter().map(|(_, u)| u.rate_plan.0).collect::<Vec<i32>>(),
-        &units.iter().map(|(_, u)| u.amount.amount()).collect::<Vec<Decimal>>(),
-        &units.iter().map(|(_, u)| u.price_version).collect::<Vec<i32>>()
-    )
-    .execute(connection)
-    .await?
-    .exactly(units.len(), "store::reservations::insert_units")
+    reservation_rooms::insert(connection, reservations).await
 }

@@ -13,7 +13,7 @@ use std::fmt;
 use chrono::NaiveDate;
 use keyrack_domain::{
     code::RoomTypeCode,
-    ids::{AttemptId, HoldId, RefundId, RoomTypeId},
+    ids::{AttemptId, HoldId, RefundId, ReservationId, RoomTypeId},
 };
 use uuid::Uuid;
 
@@ -79,6 +79,7 @@ pub enum Subject {
     Hold(HoldId),
     Attempt(AttemptId),
     Refund(RefundId),
+    Reservation(ReservationId),
     /// An event's type, and the text of the id that it is about.
     Event {
         name: String,
@@ -96,6 +97,7 @@ impl fmt::Display for Subject {
             Self::Hold(id) => id.fmt(f),
             Self::Attempt(id) => id.fmt(f),
             Self::Refund(id) => id.fmt(f),
+            Self::Reservation(id) => id.fmt(f),
             Self::Event { name, about } => write!(f, "{name} of {about}"),
         }
     }

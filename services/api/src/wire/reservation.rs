@@ -1,15 +1,38 @@
-use keyrack_api_types::{quoted::QuotedRoom, reservation::Reservation};
-use keyrack_booking::{Desk, views::ReservationView};
-use keyrack_domain::ids::ReservationId;
+use keyrack_api_types::{
+    cancellation::CancelledRoom,
+    quoted::QuotedRoom,
+    reservation::{Reservation, ReservedRoom},
+};
+use keyrack_booking::{Desk, RoomRow, cancel::price::RoomPrice, views::ReservationView};
+use keyrack_domain::{ids::ReservationId, quote};
 use keyrack_http::Problem;
 
+use super::refund;
 use crate::refusal;
 
 /// Its deadlines are told on the wall of its hotel.
 pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Reservation, Problem> {
     let zone = desk.hotels().by_code(&view.hotel).await.map_err(refusal::no_hotel)?.zone;
-    let ReservationView { id, hotel, hold, attempt, state, version, document, guest, created_at } = view;
+    let ReservationView {
+        id,
+        hotel,
+        hold,
+        attempt,
+        state,
+        version,
+        document,
+        rooms,
+        refunds,
+        guest,
+        created_at,
+    } = view;
     let stay = document.stay;
+    let reserved = |(sold, row): (quote::QuotedRoom, RoomRow)| ReservedRoom {
+        total: row.total.to_string(),
+        cancelled_at: row.cancelled.map(|cancelled| cancelled.at.into()),
+        penalty: row.cancelled.map(|cancelled| cancelled.penalty.to_string()),
+        sold: QuotedRoom::new(sold, stay, zone),
+    };
     Ok(Reservation {
         id,
         state: state.into(),
@@ -17,9 +40,10 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
         hotel: hotel.into(),
         check_in: stay.check_in().into(),
         check_out: stay.check_out().into(),
-        rooms: document.rooms.into_iter().map(|room| QuotedRoom::new(room, stay, zone)).collect(),
+        rooms: document.rooms.into_iter().zip(rooms).map(reserved).collect(),
         charges: document.charges.into_iter().map(Into::into).collect(),
         total: document.total.into(),
+        refunds: refunds.iter().map(refund).collect(),
         guest: guest.into(),
         hold_id: hold,
         attempt_id: attempt,
@@ -29,4 +53,13 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
 
 pub(crate) fn reservation_path(id: ReservationId) -> String {
     format!("/v1/reservations/{id}")
+}
+
+pub(crate) fn cancelled_rooms(rooms: Vec<RoomPrice>) -> Vec<CancelledRoom> {
+    let room = |price: RoomPrice| CancelledRoom {
+        room: price.room,
+        penalty: price.penalty.to_string(),
+        refund: price.refund.to_string(),
+    };
+    rooms.into_iter().map(room).collect()
 }

@@ -106,6 +106,7 @@ impl StartAttemptOp {
             failure: None,
             captured: Money::zero(amount.currency()),
             refund_committed: Money::zero(amount.currency()),
+            refunds: 0,
         }
     }
 

@@ -5,6 +5,7 @@ mod adjacent;
 mod amounts;
 mod authorized;
 mod batches;
+mod cancel;
 mod contention;
 mod create_hotel;
 mod credentials;

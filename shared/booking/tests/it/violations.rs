@@ -191,6 +191,9 @@ async fn two_reservations_of_one_hold() {
          SELECT hotel_id, '00000000-0000-7000-8000-000000000007', principal_id, hold_id, '{}', state, version,
                 check_in, check_out, total, currency, guest, document, created_at
          FROM reservations;
+         INSERT INTO reservation_rooms
+         SELECT hotel_id, '00000000-0000-7000-8000-000000000007', room, total, penalty, cancelled_at
+         FROM reservation_rooms;
          INSERT INTO outbox (hotel_id, event_id, type, version, payload, created_at)
          SELECT hotel_id, gen_random_uuid(), type, version,
                 payload || jsonb_build_object(
@@ -349,4 +352,14 @@ async fn refunds_that_together_are_above_what_was_captured() {
     let rule =
         "all refunds together are within what was captured; expected at most 14560 INR, found 14570 INR";
     assert_eq!(told, [format!("HTL-204, invariant 6: {due}: {rule}")]);
+}
+
+/// B070: the head says one thing, its rooms another.
+#[tokio::test]
+async fn b070_a_reservation_cancelled_in_its_head_and_not_in_its_rooms() {
+    let season = Season::new().await;
+    let told = season.after("UPDATE reservations SET state = 'CANCELLED'").await;
+    let rule = "a reservation is CANCELLED exactly when none of its rooms stands; \
+                expected a room that stands, or another end, found CANCELLED with 1 rooms";
+    assert!(matches!(told.as_slice(), [only] if only.ends_with(rule)), "{told:?}");
 }

@@ -68,6 +68,8 @@ pub(crate) fn document(first: u32, check_out: u32, rooms: &[RoomTypeId]) -> Quot
         children_ages: Vec::new(),
         note: None,
         nights: stay.nights().map(|date| QuotedNight { date, amount: amount(1), price_version: 1 }).collect(),
+        total: amount(usize::from(stay.len())),
+        first_night: amount(1),
         cancellation: CancellationPolicy::default(),
         payment: PaymentPolicy::Prepay,
     };

@@ -32,8 +32,16 @@ async fn amounts(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> R
                        SELECT
                        FROM reservations x
                        WHERE x.hotel_id = a.hotel_id
-                         AND x.attempt_id = a.attempt_id) AS reserved
+                         AND x.attempt_id = a.attempt_id) AS reserved,
+                   coalesce(k.kept, 0) AS kept
             FROM payment_attempts a
+            LEFT JOIN (
+                SELECT v.attempt_id, sum(coalesce(m.penalty, m.total)) AS kept
+                FROM reservations v
+                JOIN reservation_rooms m ON m.hotel_id = v.hotel_id AND m.reservation_id = v.reservation_id
+                WHERE v.hotel_id = $1
+                GROUP BY v.attempt_id
+            ) AS k ON k.attempt_id = a.attempt_id
             LEFT JOIN (
                 SELECT x.attempt_id, sum(x.amount) AS amount
                 FROM refunds x
@@ -55,6 +63,10 @@ async fn amounts(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> R
                  p.state NOT IN ('CONFIRMED', 'RECONCILING') AND NOT p.reserved AND p.captured > p.refunds,
                  concat(trim_scale(p.captured), ' ', p.currency),
                  concat(trim_scale(p.refunds), ' ', p.currency)),
+                ('no more is kept than rooms that stand and fees of those cancelled',
+                 p.reserved AND p.captured - p.refund_committed > p.kept,
+                 concat(trim_scale(p.kept), ' ', p.currency),
+                 concat(trim_scale(p.captured - p.refund_committed), ' ', p.currency)),
                 ('refund_committed is the sum of its refunds',
                  p.refund_committed <> p.refunds,
                  concat(trim_scale(p.refunds), ' ', p.currency),

@@ -1,8 +1,16 @@
+mod cancel;
+mod cancel_room;
 mod list;
+mod preview;
 mod show;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
 pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
-    routes.service(list::list).service(show::show);
+    routes
+        .service(list::list)
+        .service(show::show)
+        .service(preview::preview)
+        .service(cancel::cancel_reservation)
+        .service(cancel_room::cancel_room);
 }

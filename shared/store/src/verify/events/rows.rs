@@ -18,8 +18,8 @@ pub(super) async fn told(
         SELECT coalesce(w.type, e.type) AS "name!",
                coalesce(w.about, e.about, 'nothing') AS "about!",
                CASE WHEN w.about IS NULL THEN 'none, since nothing has that id'
-                    WHEN w.must = w.may THEN w.must::int::text
-                    ELSE '0 or 1'
+                    WHEN w.must = w.may THEN w.must::text
+                    ELSE concat(w.must, ' to ', w.may)
                END AS "expected!",
                coalesce(e.events, 0)::text AS "found!",
                count(*) OVER () AS "total!"
@@ -30,32 +30,42 @@ pub(super) async fn told(
                 SELECT 'hld' AS kind, h.hold_id AS id, v.type, v.must, v.may
                 FROM holds h
                 CROSS JOIN LATERAL (VALUES
-                    ('hold.placed', true, true),
-                    ('hold.released', h.state = 'RELEASED', h.state = 'RELEASED'),
-                    ('hold.expired', h.state = 'EXPIRED', h.state = 'EXPIRED')
+                    ('hold.placed', 1, 1),
+                    ('hold.released', (h.state = 'RELEASED')::int, (h.state = 'RELEASED')::int),
+                    ('hold.expired', (h.state = 'EXPIRED')::int, (h.state = 'EXPIRED')::int)
                 ) AS v (type, must, may)
                 WHERE h.hotel_id = $1
                 UNION ALL
                 SELECT 'att', a.attempt_id, v.type, v.must, v.may
                 FROM payment_attempts a
                 CROSS JOIN LATERAL (VALUES
-                    ('attempt.started', true, true),
-                    ('attempt.reconciling', a.state = 'RECONCILING', a.state <> 'PENDING_PAYMENT'),
-                    ('attempt.failed', a.state = 'FAILED',
-                     a.state IN ('FAILED', 'PAYMENT_CAPTURED_BOOKING_FAILED', 'REFUNDED'))
+                    ('attempt.started', 1, 1),
+                    ('attempt.reconciling', (a.state = 'RECONCILING')::int, (a.state <> 'PENDING_PAYMENT')::int),
+                    ('attempt.failed', (a.state = 'FAILED')::int,
+                     (a.state IN ('FAILED', 'PAYMENT_CAPTURED_BOOKING_FAILED', 'REFUNDED'))::int)
                 ) AS v (type, must, may)
                 WHERE a.hotel_id = $1
                 UNION ALL
-                SELECT 'res', r.reservation_id, 'reservation.confirmed', true, true
+                SELECT 'res', r.reservation_id, v.type, v.must, v.may
                 FROM reservations r
+                LEFT JOIN (
+                    SELECT m.reservation_id, count(m.cancelled_at)::int AS cancelled
+                    FROM reservation_rooms m
+                    WHERE m.hotel_id = $1
+                    GROUP BY m.reservation_id
+                ) AS m ON m.reservation_id = r.reservation_id
+                CROSS JOIN LATERAL (VALUES
+                    ('reservation.confirmed', 1, 1),
+                    ('reservation.cancelled', least(coalesce(m.cancelled, 0), 1), coalesce(m.cancelled, 0))
+                ) AS v (type, must, may)
                 WHERE r.hotel_id = $1
                 UNION ALL
                 SELECT 'ref', r.refund_id, v.type, v.must, v.may
                 FROM refunds r
                 CROSS JOIN LATERAL (VALUES
-                    ('refund.requested', true, true),
-                    ('refund.succeeded', r.state = 'SUCCEEDED', r.state = 'SUCCEEDED'),
-                    ('refund.needs_attention', r.state = 'NEEDS_ATTENTION', true)
+                    ('refund.requested', 1, 1),
+                    ('refund.succeeded', (r.state = 'SUCCEEDED')::int, (r.state = 'SUCCEEDED')::int),
+                    ('refund.needs_attention', (r.state = 'NEEDS_ATTENTION')::int, 1)
                 ) AS v (type, must, may)
                 WHERE r.hotel_id = $1
             ) AS x
@@ -69,7 +79,7 @@ pub(super) async fn told(
               AND split_part(o.type, '.', 1) IN ('hold', 'attempt', 'reservation', 'refund')
             GROUP BY 1, 2
         ) AS e ON e.type = w.type AND e.about = w.about
-        WHERE coalesce(e.events, 0) NOT BETWEEN coalesce(w.must::int, 0) AND coalesce(w.may::int, 0)
+        WHERE coalesce(e.events, 0) NOT BETWEEN coalesce(w.must, 0) AND coalesce(w.may, 0)
         ORDER BY 1, 2
         LIMIT $2"#,
         hotel.0,

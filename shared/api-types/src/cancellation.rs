@@ -1,0 +1,48 @@
+//! Cancelling a reservation, or single rooms of it.
+
+use keyrack_domain::ids::ReservationId;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{instant::Instant, money::Money, reservation::ReservationState};
+
+/// What a cancellation did. A repeat, and a cancellation of what was cancelled before, tell the same.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Cancellation {
+    #[schema(value_type = String)]
+    pub reservation_id: ReservationId,
+    /// CANCELLED once no room stands.
+    pub state: ReservationState,
+    /// After it; the `ETag`.
+    pub version: i32,
+    pub rooms: Vec<CancelledRoom>,
+    pub penalty: Money,
+    /// What goes back; how far it is stands in the reservation's `refunds`.
+    pub refund: Money,
+}
+
+/// What cancelling would cost at `as_of`. Claims nothing; the cancellation is priced anew.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct CancellationPreview {
+    #[schema(value_type = String)]
+    pub reservation_id: ReservationId,
+    pub state: ReservationState,
+    /// For `If-Match`; also in the `ETag`.
+    pub version: i32,
+    /// Those that stand.
+    pub rooms: Vec<CancelledRoom>,
+    pub penalty: Money,
+    pub refund: Money,
+    pub as_of: Instant,
+}
+
+/// In the hotel's currency; both together are the room's total.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct CancelledRoom {
+    /// Its place in the reservation, from 1.
+    pub room: i16,
+    #[schema(example = "0.00")]
+    pub penalty: String,
+    #[schema(example = "14560.00")]
+    pub refund: String,
+}
