@@ -19,11 +19,12 @@ pub(crate) fn fault(fault: Fault) -> Problem {
             Problem::new(Code::HotNightBusy, "Many want this at once. Nothing was done.")
                 .retry_after(retry_after)
         }
-        Fault::Unavailable(source) => {
-            Problem::new(Code::Unavailable, "The database cannot be reached. Repeat with the same key.")
-                .retry_after(UNAVAILABLE_FOR)
-                .caused_by(source)
-        }
+        Fault::Unavailable(source) => Problem::new(
+            Code::Unavailable,
+            "No connection to the database was to be had in time. Repeat with the same key.",
+        )
+        .retry_after(UNAVAILABLE_FOR)
+        .caused_by(source),
         Fault::Internal(source) => Problem::internal(source),
     }
 }

@@ -5,6 +5,7 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::mpsc,
     thread,
@@ -66,6 +67,7 @@ impl Journal {
             .truncate(false)
             .read(true)
             .write(true)
+            .mode(0o600)
             .open(path)
             .map_err(failed)?;
         match file.try_lock() {

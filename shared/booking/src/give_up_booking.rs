@@ -25,7 +25,7 @@ pub const NO_ROOM: &str = "no_room";
 #[derive(Clone, Debug)]
 pub struct GiveUpBookingOp {
     pub attempt: AttemptId,
-    /// RECONCILING
+    /// RECONCILING, or FAILED where the capture was found later.
     pub guard: AttemptState,
     pub captured: Money,
     pub refund: RefundId,
@@ -64,7 +64,7 @@ impl Operation for GiveUpBookingOp {
         };
         let hold = facts.holds.get(&attempt.hold);
         let alive = hold.is_some_and(|hold| hold.row.state == HoldState::Active && !hold.row.drifted);
-        if alive && self.captured == attempt.amount {
+        if alive && self.captured == attempt.amount && self.guard == AttemptState::Reconciling {
             return Decision::refuse(GiveUpAnswer::HoldAlive);
         }
         Decision::Commit(self.changes(attempt, facts), GiveUpAnswer::RefundRequested)

@@ -1,16 +1,28 @@
 //! Between T2 and T3: asking the provider, with no transaction open.
 
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable};
 use keyrack_domain::{
     actor::Actor,
     attempt::AttemptState,
     hotel::HotelRef,
     ids::{AttemptId, ReservationId},
 };
-use keyrack_ledger::AttemptRow;
+use keyrack_ledger::{AttemptRow, Ledger, Operation, Outcome};
 use keyrack_payments::{Authorization, Capture, Deadline, Refusal};
 use keyrack_telemetry::names;
 
-use crate::{Desk, Fault, confirm::ConfirmOp, entropy, fail_attempt::FailAttemptOp};
+use crate::{
+    Desk, Fault,
+    confirm::{ConfirmAnswer, ConfirmOp},
+    entropy,
+    fail_attempt::FailAttemptOp,
+    reconcile::give_back,
+};
+
+/// New tries to write down what the provider has answered, where a night is busy.
+const TRIES: usize = 8;
 
 /// What the provider's answers come to.
 #[derive(Debug)]
@@ -94,9 +106,15 @@ async fn confirm(desk: &Desk, hotel: &HotelRef, attempt: &AttemptRow, actor: Act
         captured: attempt.amount,
         reservation: ReservationId::new(hotel.id, entropy::id()),
     };
-    let outcome = desk.ledger(hotel)?.run(operation).await?;
+    let ledger = desk.ledger(hotel)?;
+    let outcome = run(ledger, operation).await?;
     tracing::info!(attempt = %attempt.id, ?outcome, "captured");
-    Ok(())
+    match outcome {
+        Outcome::Answered(ConfirmAnswer::Stale(Some(AttemptState::Failed))) => {
+            give_back(ledger, attempt.id, attempt.amount).await
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn fail(
@@ -107,7 +125,19 @@ async fn fail(
     actor: Actor,
 ) -> Result<(), Fault> {
     let operation = FailAttemptOp { actor, attempt, guard: AttemptState::PendingPayment, failure };
-    let outcome = desk.ledger(hotel)?.run(operation).await?;
+    let outcome = run(desk.ledger(hotel)?, operation).await?;
     tracing::info!(%attempt, ?outcome, "nothing was taken");
     Ok(())
+}
+
+/// The provider has answered, so this is worth more than one try: until it is written down, the guest waits
+/// for the sweep. Bounded, since the guest waits for this too.
+async fn run<O: Operation>(ledger: &Ledger, operation: O) -> Result<Outcome<O::Answer>, Fault> {
+    let backoff = ExponentialBuilder::default()
+        .with_min_delay(Duration::from_millis(100))
+        .with_max_delay(Duration::from_secs(1))
+        .with_max_times(TRIES)
+        .with_jitter();
+    let tried = || async { ledger.run(operation.clone()).await.map_err(Fault::from) };
+    tried.retry(backoff).when(|fault| matches!(fault, Fault::Busy { .. })).await
 }

@@ -9,7 +9,6 @@ use keyrack_db::DbError;
 use keyrack_domain::{
     actor::Actor,
     attempt::AttemptState,
-    clock::Moment,
     hold::HoldState,
     ids::{AttemptId, RefundId, ReservationId},
     money::Money,
@@ -28,9 +27,6 @@ use crate::{
 
 /// A resolver owns a case for so long; after it, the next run may take it.
 const LEASE: Duration = Duration::from_secs(30);
-
-/// A request that was never answered may still be travelling; after this it has arrived or is lost.
-const TRAVEL: Duration = Duration::from_secs(60);
 
 /// Cases of one run, and how many of them are asked about at once.
 pub const MAX_CASES: u16 = 100;
@@ -92,7 +88,7 @@ pub async fn open_cases(ledger: &Ledger) -> Result<i64, Fault> {
 
 /// True when the case has ended.
 async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fault> {
-    let (attempt, now, alive) = read(ledger, id).await?;
+    let (attempt, alive) = read(ledger, id).await?;
     if attempt.state != AttemptState::Reconciling {
         return Ok(true);
     }
@@ -110,9 +106,8 @@ async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fa
         Standing::Authorized { .. } => void(desk, ledger, &attempt, "no_room").await,
         Standing::Voided => fail(ledger, id, "voided").await,
         Standing::Declined => fail(ledger, id, "declined").await,
-        Standing::Nothing if now.is_past(attempt.deadline_at.plus(TRAVEL)) => {
-            fail(ledger, id, "not_received").await
-        }
+        // Whoever was to ask may only be slow, however long ago it was: a cancel by reference makes sure
+        // that nothing will be taken.
         Standing::Nothing => void(desk, ledger, &attempt, "not_received").await,
         Standing::Refunded { .. } => {
             tracing::error!(attempt = %id, "the provider calls an authorization a refund; an operator must look");
@@ -121,13 +116,12 @@ async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fa
     }
 }
 
-async fn read(ledger: &Ledger, id: AttemptId) -> Result<(AttemptRow, Moment, bool), Fault> {
+async fn read(ledger: &Ledger, id: AttemptId) -> Result<(AttemptRow, bool), Fault> {
     let mut connection = ledger.database().connection().await?;
     let attempt = attempts::read(&mut connection, [&id]).await?.pop();
     let attempt = attempt.ok_or_else(|| Fault::internal(DbError::unreadable("leased attempt", &id)))?;
     let hold = holds::read(&mut connection, [&attempt.hold]).await?.pop();
-    let now = clock::now(&mut connection).await?;
-    Ok((attempt, now, hold.is_some_and(|hold| hold.state == HoldState::Active)))
+    Ok((attempt, hold.is_some_and(|hold| hold.state == HoldState::Active)))
 }
 
 fn deadline(desk: &Desk) -> Deadline {
@@ -155,6 +149,20 @@ async fn place(ledger: &Ledger, attempt: &AttemptRow, captured: Money) -> Result
     let answer = ledger.run(give_up).await?;
     // A hold that lives and could not be confirmed does not fit the counters: it waits for the repair.
     Ok(!matches!(answer, Outcome::Answered(GiveUpAnswer::HoldAlive)))
+}
+
+/// Money was taken for an attempt that had been given up. It never becomes a reservation: the guest was told
+/// otherwise, and may have paid again.
+pub(crate) async fn give_back(ledger: &Ledger, attempt: AttemptId, captured: Money) -> Result<(), Fault> {
+    let give_up = GiveUpBookingOp {
+        attempt,
+        guard: AttemptState::Failed,
+        captured,
+        refund: RefundId::new(attempt.hotel(), entropy::id()),
+    };
+    let answer = ledger.run(give_up).await?;
+    tracing::error!(%attempt, ?answer, "a failed attempt has taken money: it goes back");
+    Ok(())
 }
 
 async fn capture(desk: &Desk, ledger: &Ledger, attempt: &AttemptRow) -> Result<bool, Fault> {

@@ -13,6 +13,7 @@ pub mod gate;
 mod caller;
 mod idempotency;
 mod json;
+mod objects;
 mod paging;
 mod path;
 mod precondition;

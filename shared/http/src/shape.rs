@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
-use crate::problem::Problem;
+use crate::{objects::Objects, problem::Problem};
 
 /// Objects and arrays within one another. None of our requests has more than five.
 const MAX_DEPTH: usize = 32;
@@ -27,12 +27,8 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     if depth(text) > MAX_DEPTH {
         return Err(invalid("", "TOO_DEEP", format!("must not nest deeper than {MAX_DEPTH}")));
     }
-    // The reader takes an array for an object, field by field.
-    if !text.trim_start().starts_with('{') {
-        return Err(invalid("", "INVALID_TYPE", "must be an object".to_owned()));
-    }
     let mut reader = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut reader)
+    serde_path_to_error::deserialize(Objects(&mut reader))
         .map_err(|error| Problem::invalid(all_errors::<T>(text, field_error(&error))))
 }
 
@@ -70,7 +66,7 @@ fn all_errors<T: DeserializeOwned>(text: &str, first: FieldError) -> Vec<FieldEr
         if !take_away(&mut value, &last.pointer) {
             break;
         }
-        match serde_path_to_error::deserialize::<_, T>(&value) {
+        match serde_path_to_error::deserialize::<_, T>(Objects(&value)) {
             Ok(_) => break,
             Err(error) => errors.push(field_error(&error)),
         }

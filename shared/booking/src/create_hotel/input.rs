@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use chrono::NaiveTime;
+use chrono::{NaiveTime, Timelike};
 use chrono_tz::Tz;
 use keyrack_domain::{
     cancellation::PolicyFault,
@@ -315,7 +315,10 @@ fn cancellation(check: &mut Check, at: &str, inputs: &[RungInput]) -> Cancellati
     let rung = |(n, input): (usize, &RungInput)| {
         let time = NaiveTime::parse_from_str(&input.until_time, "%H:%M")
             .or_else(|_| NaiveTime::parse_from_str(&input.until_time, "%H:%M:%S"))
-            .map_err(|_| "must be a time of day such as 18:00");
+            .ok()
+            // A leap second is no time on a hotel's wall.
+            .filter(|time| time.nanosecond() < 1_000_000_000)
+            .ok_or("must be a time of day such as 18:00");
         let until_time = check.keep(format!("{at}/{n}/until_time"), "INVALID_TIME", time);
         let penalty = penalty(check, &format!("{at}/{n}/penalty/value"), &input.penalty);
         let (until_time, penalty) = until_time.zip(penalty)?;

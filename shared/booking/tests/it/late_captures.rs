@@ -1,8 +1,14 @@
 //! Money that was taken after the hold had ended: it goes back once, and nobody else notices.
 
-use keyrack_booking::{place_hold, reconcile, refund, start_attempt::StartAttemptError, views::Standing};
+use keyrack_booking::{
+    fail_attempt::FailAttemptOp, place_hold, reconcile, refund, start_attempt::StartAttemptError,
+    views::Standing,
+};
 use keyrack_db::Points;
-use keyrack_domain::{hold::HoldState, ids::AttemptId, principal::Caller, refund::RefundState};
+use keyrack_domain::{
+    actor::Actor, attempt::AttemptState, hold::HoldState, ids::AttemptId, principal::Caller,
+    refund::RefundState,
+};
 use keyrack_payment_simulator::{Kind, State};
 use keyrack_testkit::Gates;
 
@@ -173,5 +179,113 @@ async fn b055_a_slow_provider_that_is_retried_four_times_charges_once() {
     let capture = at.charge(attempts[0], "capture").expect("a capture");
     assert_eq!((at.captures(), capture.calls), (1, 1));
     assert_eq!((at.count("reservations").await, at.count("payment_attempts").await), (1, 1));
+    at.verify().await;
+}
+
+/// The payer stands still before it asks, for longer than any deadline: the sweep finds nothing at the
+/// provider. What was cancelled by reference can no longer be paid, however late it is asked for.
+#[tokio::test]
+async fn a_payer_that_wakes_up_after_the_attempt_was_given_up_takes_nothing() {
+    let gates = Gates::new();
+    let at = DeskWorld::with_points(gates.points()).await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    let mut gate = gates.close("pay.before_provider");
+    let meanwhile = async {
+        gate.reached().await;
+        at.advance(185).await;
+        at.settle_money().await;
+        gate.open();
+    };
+    let (failed, ()) = tokio::join!(at.pay(&guest, hold.id, "pm_ok"), meanwhile);
+    assert!(matches!(failed.standing, Standing::Declined { .. }), "{failed:?}");
+    assert_eq!((at.captures(), at.count("reservations").await), (0, 0));
+    // The hold is as it was, and another card pays for it.
+    let paid = at.pay(&guest, hold.id, "pm_ok").await;
+    assert!(matches!(paid.standing, Standing::Confirmed(_)), "{paid:?}");
+    assert_eq!(at.captures(), 1);
+    at.verify().await;
+}
+
+/// Money that was taken although the attempt had been called FAILED goes back, whoever erred: it never
+/// becomes a reservation, since the guest was told otherwise.
+#[tokio::test]
+async fn a_capture_for_an_attempt_that_had_failed_goes_back() {
+    let gates = Gates::new();
+    let at = DeskWorld::with_points(gates.points()).await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    let mut gate = gates.close("pay.after_provider");
+    let meanwhile = async {
+        gate.reached().await;
+        let open = at.try_pay(&guest, hold.id, "pm_ok", fresh_key()).await.expect_err("one is open");
+        let StartAttemptError::AttemptInProgress(attempt) = open else { panic!("{open:?}") };
+        let failed = FailAttemptOp {
+            actor: Actor::Worker,
+            attempt,
+            guard: AttemptState::PendingPayment,
+            failure: "not_received".to_owned(),
+        };
+        at.ledger().run(failed).await.expect("written");
+        gate.open();
+    };
+    let (given_up, ()) = tokio::join!(at.pay(&guest, hold.id, "pm_ok"), meanwhile);
+    at.verify().await;
+    at.settle_money().await;
+    has_it_back(&at, &guest, given_up.attempt).await;
+    assert_eq!((at.count("reservations").await, at.counters(STAY.0).await), (0, (5, 1, 0)));
+    at.verify().await;
+}
+
+/// The night is locked by somebody else when the money has been taken: that is tried again at once, and the
+/// guest is never told that nothing was done.
+#[tokio::test]
+async fn a_confirmation_that_meets_a_busy_night_is_tried_again() {
+    let gates = Gates::new();
+    let at = DeskWorld::with_points(gates.points()).await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    let mut blocker = at.database().connect().await;
+    let mut taken = gates.close("pay.after_provider");
+    let mut waiting = gates.close_after("confirm.after_rows_locked", 1);
+    let meanwhile = async {
+        taken.reached().await;
+        let lock = "BEGIN; SELECT 1 FROM room_night_inventory WHERE stay_date = '2026-11-15' FOR UPDATE";
+        at.database().execute_on(&mut blocker, lock).await;
+        taken.open();
+        // Its second try: the first has met the lock.
+        waiting.reached().await;
+        at.database().execute_on(&mut blocker, "ROLLBACK").await;
+        waiting.open();
+    };
+    let (paid, ()) = tokio::join!(at.pay(&guest, hold.id, "pm_ok"), meanwhile);
+    assert!(matches!(paid.standing, Standing::Confirmed(_)), "{paid:?}");
+    assert_eq!((at.captures(), at.counters(STAY.0).await), (1, (5, 0, 1)));
+    at.verify().await;
+}
+
+/// The night stays locked: the guest hears that the outcome is open, which it is, and the sweep ends it.
+#[tokio::test]
+async fn a_confirmation_that_never_gets_its_night_is_pending_and_ended_by_the_sweep() {
+    let gates = Gates::new();
+    let at = DeskWorld::with_points(gates.points()).await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    let mut blocker = at.database().connect().await;
+    let mut taken = gates.close("pay.after_provider");
+    let meanwhile = async {
+        taken.reached().await;
+        let lock = "BEGIN; SELECT 1 FROM room_night_inventory WHERE stay_date = '2026-11-15' FOR UPDATE";
+        at.database().execute_on(&mut blocker, lock).await;
+        taken.open();
+    };
+    let (pending, ()) = tokio::join!(at.pay(&guest, hold.id, "pm_ok"), meanwhile);
+    assert!(matches!(pending.standing, Standing::Pending { reconciling: false, .. }), "{pending:?}");
+    at.database().execute_on(&mut blocker, "ROLLBACK").await;
+    at.advance(121).await;
+    at.settle_money().await;
+    let paid = at.standing(&guest, pending.attempt).await;
+    assert!(matches!(paid, Standing::Confirmed(_)), "{paid:?}");
+    assert_eq!(at.captures(), 1);
     at.verify().await;
 }

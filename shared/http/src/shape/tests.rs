@@ -128,6 +128,8 @@ fn depth_is_bounded_before_anything_is_built() {
 #[test]
 fn an_array_is_no_object_and_our_types_have_no_names_outside() {
     assert_eq!(told(r#"["x", 1, "2026-11-16", []]"#), one("", "INVALID_TYPE"));
+    // Nor within: by position a client would send what it does not mean.
+    assert_eq!(told(&with("rooms", "[[]]")), one("/rooms/0", "INVALID_TYPE"));
     let document = parse::<Outer>(with("rooms", "[7]").as_bytes()).expect_err("wrong").document_for_tests();
     assert_eq!(document.errors[0].pointer, "/rooms/0");
     assert!(!document.errors[0].detail.contains("Inner"), "{}", document.errors[0].detail);

@@ -9,12 +9,14 @@ use actix_web::{
 use keyrack_api_types::{
     booking::{Booking, BookingRequest},
     code::Code,
+    problem::{Action, Next},
 };
 use keyrack_booking::{
     Answered, Desk,
     start_attempt::{self, StartAttempt, StartAttemptError},
     views::{BookingView, RefundView, Standing},
 };
+use keyrack_domain::{ids::AttemptId, refund::RefundState};
 use keyrack_http::{Json, Key, Problem, REPLAYED, Signed, etag};
 
 use crate::{refusal, reply, wire};
@@ -66,18 +68,19 @@ async fn answer(desk: &Desk, booked: Answered<BookingView>) -> Result<HttpRespon
             return Ok(response.json(wire::booking(desk, view).await?));
         }
         Standing::Declined { reason, hold } => wire::declined(view.hold, *hold, reason),
-        Standing::NoRoom { refund } => no_room(refund).next(wire::look_up(attempt)),
+        Standing::NoRoom { refund } => no_room(refund, attempt),
     };
     let problem = problem.fact("attempt_id", attempt);
     Err(if replayed { replay(problem) } else { problem })
 }
 
-fn no_room(refund: &RefundView) -> Problem {
-    Problem::new(
-        Code::BookingFailed,
-        format!("{:?} was taken when the room had gone, and goes back.", refund.amount),
-    )
-    .fact("refund", wire::refund(refund))
+fn no_room(refund: &RefundView, attempt: AttemptId) -> Problem {
+    let (told, next) = match refund.state {
+        RefundState::Succeeded => ("has gone back", Next::new(Action::None)),
+        RefundState::Requested | RefundState::NeedsAttention => ("goes back", wire::look_up(attempt)),
+    };
+    let detail = format!("{:?} was taken when the room had gone, and {told}.", refund.amount);
+    Problem::new(Code::BookingFailed, detail).fact("refund", wire::refund(refund)).next(next)
 }
 
 fn replay(problem: Problem) -> Problem {
