@@ -7,11 +7,12 @@ use utoipa::ToSchema;
 
 use crate::{
     date::Date,
+    instant::Instant,
     policy::{CancellationRung, PaymentPolicy, rungs},
 };
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
-pub struct QuotedRoom {
+pub struct ReservedRoom {
     pub room_type: String,
     pub rate_plan: String,
     pub adults: u16,
@@ -23,6 +24,15 @@ pub struct QuotedRoom {
     /// First to last.
     pub cancellation: Vec<CancellationRung>,
     pub payment: PaymentPolicy,
+    /// Its share of the total, with taxes and fees.
+    #[schema(example = "14560.00")]
+    pub total: String,
+    /// There once the room is cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled_at: Option<Instant>,
+    /// What cancelling it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
@@ -54,8 +64,8 @@ pub enum ChargeKind {
     Fee,
 }
 
-impl QuotedRoom {
-    /// `zone` is the hotel's, in which the deadlines are told.
+impl ReservedRoom {
+    /// One that stands. `zone` is the hotel's, in which the deadlines are told.
     pub fn new(room: quote::QuotedRoom, stay: Stay, zone: Tz) -> Self {
         Self {
             room_type: room.room_type.into(),
@@ -66,6 +76,9 @@ impl QuotedRoom {
             nights: room.nights.into_iter().map(QuotedNight::from).collect(),
             cancellation: rungs(&room.cancellation, stay.check_in(), zone),
             payment: room.payment.into(),
+            total: room.total.to_string(),
+            cancelled_at: None,
+            penalty: None,
         }
     }
 }

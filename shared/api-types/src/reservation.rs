@@ -13,7 +13,7 @@ use crate::{
     guest::Guest,
     instant::Instant,
     money::Money,
-    quoted::{Charge, QuotedRoom},
+    quoted::{Charge, ReservedRoom},
 };
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -39,21 +39,6 @@ pub struct Reservation {
     #[schema(value_type = String)]
     pub attempt_id: AttemptId,
     pub created_at: Instant,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ReservedRoom {
-    #[serde(flatten)]
-    pub sold: QuotedRoom,
-    /// Its share of the total, with taxes and fees.
-    #[schema(example = "14560.00")]
-    pub total: String,
-    /// There once the room is cancelled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cancelled_at: Option<Instant>,
-    /// What cancelling it cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub penalty: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]

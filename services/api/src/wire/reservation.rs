@@ -1,8 +1,4 @@
-use keyrack_api_types::{
-    cancellation::CancelledRoom,
-    quoted::QuotedRoom,
-    reservation::{Reservation, ReservedRoom},
-};
+use keyrack_api_types::{cancellation::CancelledRoom, quoted::ReservedRoom, reservation::Reservation};
 use keyrack_booking::{Desk, RoomRow, cancel::price::RoomPrice, views::ReservationView};
 use keyrack_domain::{ids::ReservationId, quote};
 use keyrack_http::Problem;
@@ -28,10 +24,9 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
     } = view;
     let stay = document.stay;
     let reserved = |(sold, row): (quote::QuotedRoom, RoomRow)| ReservedRoom {
-        total: row.total.to_string(),
         cancelled_at: row.cancelled.map(|cancelled| cancelled.at.into()),
         penalty: row.cancelled.map(|cancelled| cancelled.penalty.to_string()),
-        sold: QuotedRoom::new(sold, stay, zone),
+        ..ReservedRoom::new(sold, stay, zone)
     };
     Ok(Reservation {
         id,

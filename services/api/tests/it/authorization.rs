@@ -12,6 +12,8 @@ use crate::world::{World, booking, new_hotel, stay};
 /// Of a hotel that there is; nobody has it.
 const SOME_HOLD: &str = "hld_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
 
+const SOME_RESERVATION: &str = "res_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
+
 /// This list may only shrink; what is added to it is decided by people.
 const PUBLIC: [&str; 7] = [
     "GET /healthz",
@@ -84,7 +86,9 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/quotes" => ("", stay()),
         "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
         "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
-        "DELETE /v1/holds/{id}" => ("", Value::Null),
+        "POST /v1/reservations/{id}/cancel"
+        | "POST /v1/reservations/{id}/rooms/{room}/cancel"
+        | "DELETE /v1/holds/{id}" => ("", Value::Null),
         other => panic!("say what {other} takes"),
     }
 }
@@ -102,8 +106,15 @@ async fn every_write_but_the_exempt_ones_asks_for_its_key() {
             continue;
         }
         let (query, body) = input(&operation);
-        let target = filled(path, "HTL-204").replace("/holds/x", &format!("/holds/{SOME_HOLD}")) + query;
-        let call = || world.call(method(name), &target).token(&world.operator).json(&body);
+        let target = filled(path, "HTL-204")
+            .replace("/holds/x", &format!("/holds/{SOME_HOLD}"))
+            .replace("/reservations/x", &format!("/reservations/{SOME_RESERVATION}"))
+            .replace("/rooms/x", "/rooms/1");
+        let target = target + query;
+        let call = || {
+            let call = world.call(method(name), &target).token(&world.operator);
+            call.header("if-match", "\"1\"").json(&body)
+        };
         call().send().await.expect_problem(400, "IDEMPOTENCY_KEY_REQUIRED");
         // It was the key, and nothing else, that was wrong with the request.
         let keyed = call().fresh_key().send().await;

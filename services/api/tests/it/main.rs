@@ -6,6 +6,7 @@ mod answer;
 mod authorization;
 mod bodies;
 mod bookings;
+mod cancellation;
 mod compatibility;
 mod guest_sessions;
 mod health;

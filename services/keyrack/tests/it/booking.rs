@@ -87,6 +87,12 @@ impl Guest {
         self.post("/v1/bookings", "booking", &request).await
     }
 
+    pub(crate) async fn try_cancel(&self, reservation: &str) -> reqwest::Result<Response> {
+        let path = format!("{}/v1/reservations/{reservation}/cancel", self.base_url);
+        let request = self.http.post(path).bearer_auth(&self.token);
+        request.header("Idempotency-Key", "cancel").header("If-Match", "1").send().await
+    }
+
     /// All five steps; the reservation's id.
     pub(crate) async fn books(&self) -> String {
         let quote = self.quote().await;

@@ -125,6 +125,38 @@ async fn an_expiry_that_dies_at_any_point_gives_the_unit_back_once() {
     }
 }
 
+#[tokio::test]
+async fn a_cancellation_that_dies_at_any_point_gives_units_and_money_back_once() {
+    let sandbox = Sandbox::new();
+    for (number, point) in POINTS.into_iter().enumerate() {
+        let (process, base_url) = sandbox.start_dying_at(&format!("cancel.{point}")).await;
+        let guest = Guest::new(&base_url).await.number(number);
+        let hold = guest.hold(&guest.quote().await).await;
+        let booked = body(guest.book(&hold).await.expect("an answer"), StatusCode::CREATED).await;
+        let (reservation, attempt) = (id(&booked["reservation"]), id(&booked));
+        guest.try_cancel(&reservation).await.expect_err("the process has died");
+        process.has_aborted().await;
+
+        let (process, base_url) = sandbox.start(&[]).await;
+        let guest = guest.at(&base_url);
+        let survived = point == COMMITTED;
+        assert_eq!(
+            sandbox.claimed(&base_url, guest.first_night()).await,
+            (0, u64::from(!survived)),
+            "{point}"
+        );
+        sandbox.must_verify().await;
+        let retried = guest.try_cancel(&reservation).await.expect("an answer");
+        assert_eq!(retried.headers().contains_key("idempotency-replayed"), survived, "{point}");
+        assert_eq!(body(retried, StatusCode::OK).await["state"], "CANCELLED", "{point}");
+        sandbox.advance(&base_url, 1).await;
+        assert_eq!(refunds(&base_url, &attempt).await, 1, "{point}");
+        assert_eq!(sandbox.claimed(&base_url, guest.first_night()).await, (0, 0), "{point}");
+        sandbox.must_verify().await;
+        process.stop_cleanly().await;
+    }
+}
+
 /// The capture arrives when the hold has gone; the sweep, or the sender of the refund, dies over it.
 #[tokio::test]
 async fn a_late_capture_goes_back_once_wherever_its_refund_dies() {
