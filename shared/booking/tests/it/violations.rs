@@ -363,3 +363,19 @@ async fn b070_a_reservation_cancelled_in_its_head_and_not_in_its_rooms() {
                 expected a room that stands, or another end, found CANCELLED with 1 rooms";
     assert!(matches!(told.as_slice(), [only] if only.ends_with(rule)), "{told:?}");
 }
+
+#[tokio::test]
+async fn money_kept_for_a_room_that_was_cancelled_for_less() {
+    let season = Season::new().await;
+    let told = season
+        .after(
+            "UPDATE reservation_rooms SET cancelled_at = now(), penalty = 1;
+             UPDATE reservations SET state = 'CANCELLED';
+             UPDATE reservation_nights SET given_back_at = now();
+             UPDATE room_night_inventory SET confirmed = 0;
+             DELETE FROM outbox WHERE type <> 'hold.placed'",
+        )
+        .await;
+    let rule = "no more is kept than for rooms that stand and fees of those cancelled; expected 1 INR, found 14560 INR";
+    assert_eq!(told.iter().filter(|line| line.ends_with(rule)).count(), 1, "{told:?}");
+}

@@ -8,9 +8,10 @@ use super::{Broken, Subject, Violations};
 
 pub async fn money(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Result<Violations, DbError> {
     let amounts = amounts(connection, hotel, shown).await?;
+    let kept = kept(connection, hotel, shown).await?;
     let states = states(connection, hotel, shown).await?;
     let currencies = currencies(connection, hotel, shown).await?;
-    Ok(amounts.and(states, shown).and(currencies, shown))
+    Ok(amounts.and(kept, shown).and(states, shown).and(currencies, shown))
 }
 
 /// Each rule of an attempt is a row of the VALUES below: the sentence, when it is broken, what it wants,
@@ -32,16 +33,8 @@ async fn amounts(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> R
                        SELECT
                        FROM reservations x
                        WHERE x.hotel_id = a.hotel_id
-                         AND x.attempt_id = a.attempt_id) AS reserved,
-                   coalesce(k.kept, 0) AS kept
+                         AND x.attempt_id = a.attempt_id) AS reserved
             FROM payment_attempts a
-            LEFT JOIN (
-                SELECT v.attempt_id, sum(coalesce(m.penalty, m.total)) AS kept
-                FROM reservations v
-                JOIN reservation_rooms m ON m.hotel_id = v.hotel_id AND m.reservation_id = v.reservation_id
-                WHERE v.hotel_id = $1
-                GROUP BY v.attempt_id
-            ) AS k ON k.attempt_id = a.attempt_id
             LEFT JOIN (
                 SELECT x.attempt_id, sum(x.amount) AS amount
                 FROM refunds x
@@ -63,10 +56,6 @@ async fn amounts(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> R
                  p.state NOT IN ('CONFIRMED', 'RECONCILING') AND NOT p.reserved AND p.captured > p.refunds,
                  concat(trim_scale(p.captured), ' ', p.currency),
                  concat(trim_scale(p.refunds), ' ', p.currency)),
-                ('no more is kept than rooms that stand and fees of those cancelled',
-                 p.reserved AND p.captured - p.refund_committed > p.kept,
-                 concat(trim_scale(p.kept), ' ', p.currency),
-                 concat(trim_scale(p.captured - p.refund_committed), ' ', p.currency)),
                 ('refund_committed is the sum of its refunds',
                  p.refund_committed <> p.refunds,
                  concat(trim_scale(p.refunds), ' ', p.currency),
@@ -78,6 +67,37 @@ async fn amounts(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> R
         ) AS c (rule, broken, expected, found)
         WHERE c.broken
         ORDER BY p.attempt_id, c.rule
+        LIMIT $2"#,
+        hotel.0,
+        shown
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(Violations::of(rows, |id| Subject::Attempt(AttemptId::new(hotel, id))))
+}
+
+/// What a reservation keeps: its rooms that stand, and the fees of those cancelled. Less where staff gave more
+/// back than was due.
+async fn kept(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Result<Violations, DbError> {
+    let rows = sqlx::query_as!(
+        Broken,
+        r#"-- store::verify::money::kept
+        SELECT a.attempt_id AS "id!",
+               'no more is kept than for rooms that stand and fees of those cancelled' AS "rule!",
+               concat(trim_scale(k.kept), ' ', a.currency) AS "expected!",
+               concat(trim_scale(a.captured - a.refund_committed), ' ', a.currency) AS "found!",
+               count(*) OVER () AS "total!"
+        FROM payment_attempts a
+        JOIN (
+            SELECT r.attempt_id, sum(coalesce(m.penalty, m.total)) AS kept
+            FROM reservations r
+            JOIN reservation_rooms m ON m.hotel_id = r.hotel_id AND m.reservation_id = r.reservation_id
+            WHERE r.hotel_id = $1
+            GROUP BY r.attempt_id
+        ) AS k ON k.attempt_id = a.attempt_id
+        WHERE a.hotel_id = $1
+          AND a.captured - a.refund_committed > k.kept
+        ORDER BY a.attempt_id
         LIMIT $2"#,
         hotel.0,
         shown

@@ -7,6 +7,7 @@ use crate::verify::{Subject, Violation, Violations};
 
 /// A row and its state tell which events it must have, and which it may have: an attempt whose booking
 /// failed after a capture was perhaps FAILED before, and then told so. Never two of a type.
+#[expect(clippy::too_many_lines, reason = "one statement, one line for each kind of event")]
 pub(super) async fn told(
     connection: &mut PgConnection,
     hotel: HotelId,
