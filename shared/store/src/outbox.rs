@@ -16,7 +16,7 @@ pub struct NewEvent {
 /// Counted no further: more waiting events than this are one and the same alarm.
 const MOST_COUNTED: i64 = 10_000;
 
-/// Events that wait to be published, up to [`MOST_COUNTED`], and when the oldest of them was written.
+/// Events that wait to be published, up to a bound, and when the oldest of them was written.
 pub async fn pending(connection: &mut PgConnection) -> Result<(i64, Option<Moment>), DbError> {
     let waiting = sqlx::query!(
         r#"-- store::outbox::pending
