@@ -9,6 +9,7 @@ pub mod code;
 pub mod credential;
 pub mod date;
 pub mod figure;
+pub mod front_desk;
 pub mod guest;
 pub mod guest_session;
 pub mod health;

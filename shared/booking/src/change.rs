@@ -9,9 +9,11 @@ use crate::{
     edit_inventory::operation::{EditAnswer, EditInventoryOp},
     expire::{ExpireAnswer, ExpireOp},
     fail_attempt::{FailAnswer, FailAttemptOp},
+    front_desk::operation::{StepAnswer, StepOp},
     give_up_booking::{GiveUpAnswer, GiveUpBookingOp},
     place_hold::operation::{HoldAnswer, PlaceHoldOp},
     release::operation::{ReleaseAnswer, ReleaseOp},
+    staff_refund::{StaffRefundAnswer, StaffRefundOp},
     start_attempt::operation::{AttemptAnswer, StartAttemptOp},
 };
 
@@ -96,5 +98,7 @@ changes! {
     GiveUpBooking(GiveUpBookingOp) -> GiveUpAnswer,
     Expire(ExpireOp) -> ExpireAnswer,
     Cancel(CancelOp) -> CancelAnswer,
+    Step(StepOp) -> StepAnswer,
+    StaffRefund(StaffRefundOp) -> StaffRefundAnswer,
     EditInventory(EditInventoryOp) -> EditAnswer,
 }

@@ -67,7 +67,7 @@ pub enum Standing {
     NoRoom { refund: RefundView },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefundView {
     pub id: RefundId,
     pub state: RefundState,

@@ -199,6 +199,23 @@ mod tests {
         assert_eq!(Penalty::FirstNight.of(&room), room.first_night);
     }
 
+    /// B066: of the price itself, never through a share of a share, and never below nothing.
+    #[test]
+    fn b066_a_percentage_is_of_the_total_and_exact() {
+        let cases = [
+            ("14560.00", "100", "14560.00", "0.00"),
+            ("14560.00", "50", "7280.00", "7280.00"),
+            ("14560.00", "0", "0.00", "14560.00"),
+            ("0.01", "50", "0.01", "0.00"),
+        ];
+        for (total, share, fee, rest) in cases {
+            let room = sold_room(total);
+            let penalty = Penalty::Percent(decimal(share)).of(&room);
+            let refund = room.total.minus(penalty).expect("the rest");
+            assert_eq!((penalty.to_string().as_str(), refund.to_string().as_str()), (fee, rest), "{share} %");
+        }
+    }
+
     #[test]
     fn rungs_lie_strictly_in_the_order_of_their_time() {
         assert_eq!(ladder().faults(), []);

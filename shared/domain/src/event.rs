@@ -90,6 +90,16 @@ pub struct ReservationCancelled {
     pub nights: Vec<NightAvailability>,
 }
 
+/// The front desk moved a reservation on: the guest came, left, never came, or came after all.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReservationMoved {
+    pub reservation_id: ReservationId,
+    pub state: ReservationState,
+    pub version: i32,
+    /// Nights whose units went back, or were taken again.
+    pub nights: Vec<NightAvailability>,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RefundChanged {
     pub refund_id: RefundId,
@@ -146,6 +156,10 @@ pub enum Event {
     AttemptFailed(AttemptFailed),
     ReservationConfirmed(ReservationConfirmed),
     ReservationCancelled(ReservationCancelled),
+    ReservationCheckedIn(ReservationMoved),
+    ReservationCheckedOut(ReservationMoved),
+    ReservationNoShow(ReservationMoved),
+    ReservationNoShowUndone(ReservationMoved),
     RefundRequested(RefundChanged),
     RefundSucceeded(RefundChanged),
     /// Refused as often as we try by ourselves: an operator must look.
@@ -166,6 +180,10 @@ impl Event {
             Self::AttemptFailed(_) => "attempt.failed",
             Self::ReservationConfirmed(_) => "reservation.confirmed",
             Self::ReservationCancelled(_) => "reservation.cancelled",
+            Self::ReservationCheckedIn(_) => "reservation.checked_in",
+            Self::ReservationCheckedOut(_) => "reservation.checked_out",
+            Self::ReservationNoShow(_) => "reservation.no_show",
+            Self::ReservationNoShowUndone(_) => "reservation.no_show_undone",
             Self::RefundRequested(_) => "refund.requested",
             Self::RefundSucceeded(_) => "refund.succeeded",
             Self::RefundNeedsAttention(_) => "refund.needs_attention",

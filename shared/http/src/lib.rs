@@ -33,7 +33,7 @@ pub use idempotency::{Key, REPLAYED};
 pub use json::{BodyLimit, Json};
 pub use paging::{Cursor, limit};
 pub use path::Path;
-pub use precondition::{IfMatch, etag};
+pub use precondition::{IfMatch, MayMatch, etag};
 pub use prefer::Prefer;
 pub use problem::Problem;
 pub use problem_pages::page;

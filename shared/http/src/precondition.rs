@@ -25,17 +25,31 @@ impl FromRequest for IfMatch {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let Some(value) = request.headers().get("if-match") else {
+        ready(given(request).and_then(|version| {
             let rule = "Send If-Match with the ETag of the resource as you last saw it.";
-            return ready(Err(Problem::new(Code::PreconditionRequired, rule)));
-        };
-        let version = value.to_str().ok().and_then(version);
-        ready(
-            version
-                .map(Self)
-                .ok_or_else(|| Problem::new(Code::Malformed, "If-Match must be one version, such as \"3\".")),
-        )
+            version.map(Self).ok_or_else(|| Problem::new(Code::PreconditionRequired, rule))
+        }))
     }
+}
+
+/// The version that the caller has seen, where it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MayMatch(pub Option<i32>);
+
+impl FromRequest for MayMatch {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(given(request).map(Self))
+    }
+}
+
+fn given(request: &HttpRequest) -> Result<Option<i32>, Problem> {
+    let Some(value) = request.headers().get("if-match") else { return Ok(None) };
+    let read = value.to_str().ok().and_then(version);
+    let rule = "If-Match must be one version, such as \"3\".";
+    read.map(Some).ok_or_else(|| Problem::new(Code::Malformed, rule))
 }
 
 fn version(text: &str) -> Option<i32> {

@@ -10,7 +10,7 @@ use keyrack_store::{
     nights::{NightDelta, NightKey},
     outbox::NewEvent,
     refunds::{Movement, RefundRow},
-    reservation_rooms::RoomCancelled,
+    reservation_rooms::{NightsFrom, RoomCancelled},
     reservations::{ReservationMove, ReservationRow},
 };
 
@@ -42,6 +42,8 @@ pub enum Write {
     ShiftReservation(ReservationMove),
     /// A room that stands: its units go back.
     CancelRoom(RoomCancelled),
+    GiveBack(NightsFrom),
+    TakeAgain(NightsFrom),
     RequestRefund(RefundRow),
     Record(Movement),
 }

@@ -49,6 +49,8 @@ pub struct ReservationFacts {
     pub rooms: Vec<RoomRow>,
     /// Not given back.
     pub units: Vec<UnitNight>,
+    /// Of rooms that stand.
+    pub given_back: Vec<UnitNight>,
 }
 
 impl Facts {
@@ -136,10 +138,23 @@ impl Facts {
             Write::CancelRoom(cancelled) => {
                 if let Some(reservation) = self.reservations.get_mut(&cancelled.reservation) {
                     reservation.units.retain(|unit| unit.room != cancelled.room);
+                    reservation.given_back.retain(|unit| unit.room != cancelled.room);
                     let room = reservation.rooms.iter_mut().find(|room| room.room == cancelled.room);
                     if let Some(room) = room {
                         room.cancelled = Some(Cancelled { penalty: cancelled.penalty, at: self.now });
                     }
+                }
+            }
+            Write::GiveBack(nights) => {
+                if let Some(reservation) = self.reservations.get_mut(&nights.reservation) {
+                    let gone = reservation.units.extract_if(.., |unit| unit.date >= nights.first);
+                    reservation.given_back.extend(gone);
+                }
+            }
+            Write::TakeAgain(nights) => {
+                if let Some(reservation) = self.reservations.get_mut(&nights.reservation) {
+                    let again = reservation.given_back.extract_if(.., |unit| unit.date >= nights.first);
+                    reservation.units.extend(again);
                 }
             }
             Write::ShiftReservation(shift) => {

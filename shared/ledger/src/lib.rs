@@ -27,7 +27,7 @@ pub use keyrack_store::{
     keys::KeyScope,
     nights::{Night, NightDelta, NightKey},
     refunds::{Movement, MovementKind, RefundRow},
-    reservation_rooms::{Cancelled, RoomCancelled, RoomRow},
+    reservation_rooms::{Cancelled, NightsFrom, RoomCancelled, RoomRow},
     reservations::{ReservationMove, ReservationRow},
 };
 pub use ledger::{Ledger, LedgerError, Settings};

@@ -3,8 +3,12 @@
 use keyrack_db::{DbError, PgConnection, Points};
 use keyrack_domain::ids::ReservationId;
 use keyrack_store::{
-    attempts, clock, facts as reads, holds, nights, nights::NightKey, quotes, reservation_rooms,
-    reservations, reservations::ReservationRow,
+    attempts, clock, facts as reads, holds, nights,
+    nights::NightKey,
+    quotes, reservation_rooms,
+    reservation_rooms::{RoomRow, SoldUnit},
+    reservations,
+    reservations::ReservationRow,
 };
 
 use crate::{Facts, HoldFacts, Needs, Operation, ReservationFacts};
@@ -79,16 +83,25 @@ async fn read_what_stands(
     rows: Vec<ReservationRow>,
 ) -> Result<(), DbError> {
     let ids: Vec<ReservationId> = rows.iter().map(|row| row.id).collect();
-    let fresh = |row: ReservationRow| ReservationFacts { row, rooms: Vec::new(), units: Vec::new() };
+    let fresh = |row: ReservationRow| ReservationFacts {
+        row,
+        rooms: Vec::new(),
+        units: Vec::new(),
+        given_back: Vec::new(),
+    };
     facts.reservations.extend(rows.into_iter().map(|row| (row.id, fresh(row))));
     for (id, room) in reservation_rooms::read(connection, &ids).await? {
         if let Some(reservation) = facts.reservations.get_mut(&id) {
             reservation.rooms.push(room);
         }
     }
-    for (id, unit) in reservation_rooms::units(connection, &ids).await? {
-        if let Some(reservation) = facts.reservations.get_mut(&id) {
+    for (id, SoldUnit { unit, is_given_back }) in reservation_rooms::units(connection, &ids).await? {
+        let Some(reservation) = facts.reservations.get_mut(&id) else { continue };
+        let stands = |room: &RoomRow| room.room == unit.room && room.cancelled.is_none();
+        if !is_given_back {
             reservation.units.push(unit);
+        } else if reservation.rooms.iter().any(stands) {
+            reservation.given_back.push(unit);
         }
     }
     Ok(())

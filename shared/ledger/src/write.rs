@@ -24,7 +24,7 @@ use keyrack_store::{
     refunds,
     refunds::{Movement, RefundRow},
     reservation_rooms,
-    reservation_rooms::RoomCancelled,
+    reservation_rooms::{NightsFrom, RoomCancelled},
     reservations,
     reservations::{ReservationMove, ReservationRow},
 };
@@ -44,6 +44,8 @@ pub(crate) struct Sheet {
     reserved: Vec<(ReservationRow, Vec<UnitNight>)>,
     moved: BTreeMap<ReservationId, ReservationMove>,
     cancelled: Vec<RoomCancelled>,
+    given_back: Vec<NightsFrom>,
+    taken_again: Vec<NightsFrom>,
     refunds: Vec<RefundRow>,
     movements: Vec<Movement>,
     audit: Vec<NewAudit>,
@@ -112,6 +114,8 @@ impl Sheet {
                 }
             },
             Write::CancelRoom(room) => self.cancelled.push(room),
+            Write::GiveBack(nights) => self.given_back.push(nights),
+            Write::TakeAgain(nights) => self.taken_again.push(nights),
             Write::RequestRefund(row) => self.refunds.push(row),
             Write::Record(movement) => self.movements.push(movement),
         }
@@ -143,6 +147,8 @@ impl Sheet {
         reservations::insert(connection, &self.reserved).await?;
         reservations::shift(connection, &moved).await?;
         reservation_rooms::cancel(connection, &self.cancelled, now).await?;
+        reservation_rooms::give_back(connection, &self.given_back, now).await?;
+        reservation_rooms::take_again(connection, &self.taken_again).await?;
         refunds::insert(connection, &self.refunds).await?;
         refunds::record(connection, &self.movements, now).await?;
         audit::append(connection, &self.audit).await?;

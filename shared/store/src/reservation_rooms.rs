@@ -68,21 +68,26 @@ pub async fn read(
         .collect()
 }
 
-/// Units not given back.
+/// A unit of a reservation, and whether its night still has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SoldUnit {
+    pub unit: UnitNight,
+    pub is_given_back: bool,
+}
+
 pub async fn units(
     connection: &mut PgConnection,
     ids: impl IntoIterator<Item = &ReservationId>,
-) -> Result<Vec<(ReservationId, UnitNight)>, DbError> {
+) -> Result<Vec<(ReservationId, SoldUnit)>, DbError> {
     let (hotels, reservations) = columns(ids);
     let rows = sqlx::query!(
-        "-- store::reservation_rooms::units
+        r#"-- store::reservation_rooms::units
         SELECT n.hotel_id, n.reservation_id, n.room, n.stay_date, n.room_type_id, n.rate_plan_id, n.amount,
-               n.price_version, r.currency
+               n.price_version, n.given_back_at IS NOT NULL AS "is_given_back!", r.currency
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, reservation_id)
         JOIN reservations r ON r.hotel_id = w.hotel_id AND r.reservation_id = w.reservation_id
         JOIN reservation_nights n ON n.hotel_id = w.hotel_id AND n.reservation_id = w.reservation_id
-        WHERE n.given_back_at IS NULL
-        ORDER BY n.hotel_id, n.reservation_id, n.room, n.stay_date",
+        ORDER BY n.hotel_id, n.reservation_id, n.room, n.stay_date"#,
         &hotels,
         &reservations
     )
@@ -98,6 +103,7 @@ pub async fn units(
                 amount: money(row.amount, &row.currency)?,
                 price_version: row.price_version,
             };
+            let unit = SoldUnit { unit, is_given_back: row.is_given_back };
             Ok((ReservationId::new(HotelId(row.hotel_id), row.reservation_id), unit))
         })
         .collect()
@@ -150,6 +156,72 @@ pub async fn cancel(
     .execute(connection)
     .await?
     .exactly(rooms.iter().map(|room| room.units).sum(), "store::reservation_rooms::give_back")
+}
+
+/// Nights of a reservation from this date on, in all rooms that stand, and how many units that is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NightsFrom {
+    pub reservation: ReservationId,
+    pub first: NaiveDate,
+    pub units: usize,
+}
+
+/// Gives units back: each exactly once.
+pub async fn give_back(
+    connection: &mut PgConnection,
+    nights: &[NightsFrom],
+    at: Moment,
+) -> Result<(), DbError> {
+    if nights.is_empty() {
+        return Ok(());
+    }
+    let (hotels, ids) = columns(nights.iter().map(|n| &n.reservation));
+    sqlx::query!(
+        "-- store::reservation_rooms::give_back_from
+        UPDATE reservation_nights AS n
+        SET given_back_at = $4
+        FROM unnest($1::int[], $2::uuid[], $3::date[]) AS u (hotel_id, reservation_id, first)
+        WHERE n.hotel_id = u.hotel_id
+          AND n.reservation_id = u.reservation_id
+          AND n.stay_date >= u.first
+          AND n.given_back_at IS NULL",
+        &hotels,
+        &ids,
+        &nights.iter().map(|n| n.first).collect::<Vec<NaiveDate>>(),
+        at.0
+    )
+    .execute(connection)
+    .await?
+    .exactly(nights.iter().map(|n| n.units).sum(), "store::reservation_rooms::give_back_from")
+}
+
+/// Takes again what had been given back of rooms that stand; the night has let it go by then.
+pub async fn take_again(connection: &mut PgConnection, nights: &[NightsFrom]) -> Result<(), DbError> {
+    if nights.is_empty() {
+        return Ok(());
+    }
+    let (hotels, ids) = columns(nights.iter().map(|n| &n.reservation));
+    sqlx::query!(
+        "-- store::reservation_rooms::take_again
+        UPDATE reservation_nights AS n
+        SET given_back_at = NULL
+        FROM unnest($1::int[], $2::uuid[], $3::date[]) AS u (hotel_id, reservation_id, first)
+        JOIN reservation_rooms m
+          ON m.hotel_id = u.hotel_id
+         AND m.reservation_id = u.reservation_id
+         AND m.cancelled_at IS NULL
+        WHERE n.hotel_id = u.hotel_id
+          AND n.reservation_id = u.reservation_id
+          AND n.room = m.room
+          AND n.stay_date >= u.first
+          AND n.given_back_at IS NOT NULL",
+        &hotels,
+        &ids,
+        &nights.iter().map(|n| n.first).collect::<Vec<NaiveDate>>()
+    )
+    .execute(connection)
+    .await?
+    .exactly(nights.iter().map(|n| n.units).sum(), "store::reservation_rooms::take_again")
 }
 
 /// The rooms of new reservations, with one row per unit.

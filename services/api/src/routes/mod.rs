@@ -2,6 +2,7 @@
 
 mod bookings;
 mod credentials;
+mod front_desk;
 mod guest_sessions;
 mod holds;
 mod hotels;
@@ -23,6 +24,7 @@ pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
     holds::configure(routes);
     bookings::configure(routes);
     reservations::configure(routes);
+    front_desk::configure(routes);
     operations::configure(routes);
     credentials::configure(routes);
     guest_sessions::configure(routes);

@@ -86,7 +86,12 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/quotes" => ("", stay()),
         "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
         "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
-        "POST /v1/reservations/{id}/cancel"
+        "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
+        "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
+        "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
+        | "POST /v1/hotels/{hotel}/reservations/{id}/no-show"
+        | "POST /v1/hotels/{hotel}/reservations/{id}/no-show/undo"
+        | "POST /v1/reservations/{id}/cancel"
         | "POST /v1/reservations/{id}/rooms/{room}/cancel"
         | "DELETE /v1/holds/{id}" => ("", Value::Null),
         other => panic!("say what {other} takes"),

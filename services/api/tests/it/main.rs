@@ -8,6 +8,7 @@ mod bodies;
 mod bookings;
 mod cancellation;
 mod compatibility;
+mod front_desk;
 mod guest_sessions;
 mod health;
 mod holds;

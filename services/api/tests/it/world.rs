@@ -257,6 +257,11 @@ impl World {
         sandbox_clock::advance(self.desk.shards(), by).await.expect("the clock goes forward");
     }
 
+    pub(crate) async fn clock_to(&self, instant: &str) {
+        let to = Move::To(Moment(instant.parse().expect("an instant")));
+        sandbox_clock::advance(self.desk.shards(), to).await.expect("the clock goes forward");
+    }
+
     /// One run of the workers that end what time has ended: payments that nobody knows, or holds.
     pub(crate) async fn reconcile(&self) {
         for (_, ledger) in self.desk.ledgers() {

@@ -5,26 +5,22 @@ use std::collections::BTreeMap;
 
 use keyrack_domain::{
     actor::Actor,
-    clock::Moment,
-    event::{Event, RefundChanged, ReservationCancelled},
+    event::{Event, ReservationCancelled},
     hotel::HotelRef,
     ids::{RefundId, ReservationId},
     money::Money,
     principal::Caller,
-    refund::RefundState,
     reservation::ReservationState,
 };
 use keyrack_ledger::{
-    AttemptMove, AttemptRow, Changes, Decision, Facts, Found, Grounds, KeyClaim, Movement, MovementKind,
-    Needs, NightDelta, NightKey, Operation, RefundRow, ReservationFacts, ReservationMove, RoomCancelled,
-    UnitNight, Write,
+    Changes, Decision, Facts, Found, Grounds, KeyClaim, Needs, NightDelta, NightKey, Operation,
+    ReservationFacts, ReservationMove, RoomCancelled, UnitNight, Write,
 };
-use keyrack_payments::{Reference, RefundTry};
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 use serde::{Deserialize, Serialize};
 
 use super::price::{self, RoomPrice, Wanted};
-use crate::{availability, key};
+use crate::{availability, key, request_refund::pay_back};
 
 /// Why it is paid back.
 pub const CANCELLED: &str = "cancelled";
@@ -201,50 +197,10 @@ impl CancelOp {
         }));
         self.tell(reservation, &view, facts, &mut changes);
         if let Some(attempt) = facts.attempts.get(&row.attempt) {
-            self.pay_back(attempt, view.refund, facts.now, &mut changes);
+            pay_back(self.refund, attempt, view.refund, CANCELLED, facts.now, &mut changes);
         }
         changes.answer = key::answer(&view);
         Decision::Commit(changes, CancelAnswer::Cancelled(view))
-    }
-
-    /// At most what is still there of the payment. A refund of zero makes no record.
-    fn pay_back(&self, attempt: &AttemptRow, due: Money, now: Moment, changes: &mut Changes) {
-        let left = attempt.captured.minus(attempt.refund_committed);
-        let amount = left.map_or(due, |left| if due.amount() > left.amount() { left } else { due });
-        let Some(committed) = attempt.refund_committed.plus(amount).filter(|_| !amount.is_zero()) else {
-            return;
-        };
-        let number = attempt.refunds + 1;
-        changes.writes.push(Write::ShiftAttempt(AttemptMove {
-            refund_committed: committed,
-            refunds: number,
-            ..attempt.moved(attempt.state)
-        }));
-        let refund = RefundRow {
-            id: self.refund,
-            attempt: attempt.id,
-            number,
-            try_number: 1,
-            state: RefundState::Requested,
-            amount,
-            reason: CANCELLED.to_owned(),
-            requested_at: now,
-        };
-        let reference = RefundTry { attempt: attempt.id, number: number.unsigned_abs(), try_number: 1 };
-        changes.writes.push(Write::Record(Movement {
-            attempt: attempt.id,
-            kind: MovementKind::RefundRequested,
-            amount,
-            reference: Reference::from(reference).to_string(),
-        }));
-        let event = Event::RefundRequested(RefundChanged {
-            refund_id: refund.id,
-            attempt_id: attempt.id,
-            amount,
-            reason: refund.reason.clone(),
-        });
-        changes.writes.push(Write::RequestRefund(refund));
-        changes.events.push(NewEvent { hotel: self.hotel.id, event });
     }
 
     fn tell(

@@ -13,6 +13,7 @@ mod demo;
 mod desk_world;
 mod disconnects;
 mod edges;
+mod front_desk;
 mod holds;
 mod horizon;
 mod keys;

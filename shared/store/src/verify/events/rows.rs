@@ -57,7 +57,12 @@ pub(super) async fn told(
                 ) AS m ON m.reservation_id = r.reservation_id
                 CROSS JOIN LATERAL (VALUES
                     ('reservation.confirmed', 1, 1),
-                    ('reservation.cancelled', least(coalesce(m.cancelled, 0), 1), coalesce(m.cancelled, 0))
+                    ('reservation.cancelled', least(coalesce(m.cancelled, 0), 1), coalesce(m.cancelled, 0)),
+                    ('reservation.checked_in', (r.state IN ('CHECKED_IN', 'CHECKED_OUT'))::int,
+                     (r.state IN ('CHECKED_IN', 'CHECKED_OUT'))::int),
+                    ('reservation.checked_out', (r.state = 'CHECKED_OUT')::int, (r.state = 'CHECKED_OUT')::int),
+                    ('reservation.no_show', (r.state = 'NO_SHOW')::int, r.version - 1),
+                    ('reservation.no_show_undone', 0, r.version - 1)
                 ) AS v (type, must, may)
                 WHERE r.hotel_id = $1
                 UNION ALL
