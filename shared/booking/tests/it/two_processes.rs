@@ -10,7 +10,7 @@ use std::{
 };
 
 use keyrack_domain::{
-    ids::{AttemptId, HoldId},
+    ids::{AttemptId, HoldId, ReservationId},
     money::Money,
     principal::Caller,
 };
@@ -29,6 +29,7 @@ pub(crate) struct Shared {
     at: DeskWorld,
     guests: Vec<Caller>,
     held: Mutex<Vec<Held>>,
+    reserved: Mutex<Vec<ReservationId>>,
 }
 
 #[derive(Clone, Copy)]
@@ -52,7 +53,8 @@ async fn b109_two_processes_with_random_batches_meet_no_deadlock_no_drift_and_no
         None => Duration::from_secs(30),
     };
     let ledgers = [1, 2].map(|_| Ledger::new(at.database().database(), Settings::default()));
-    let shared = Shared { at, guests: (0..6).map(|_| guest()).collect(), held: Mutex::default() };
+    let guests = (0..6).map(|_| guest()).collect();
+    let shared = Shared { at, guests, held: Mutex::default(), reserved: Mutex::default() };
     let until = Instant::now() + lasts;
     let drivers = ledgers.iter().zip(1..).map(|(ledger, seed)| Driver::new(&shared, ledger, seed).run(until));
     let seen = futures::future::join_all(drivers).await;

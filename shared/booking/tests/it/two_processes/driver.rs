@@ -7,17 +7,23 @@ use std::{
 };
 
 use keyrack_booking::{
+    cancel::{
+        operation::{CancelAnswer, CancelOp},
+        price::Wanted,
+    },
     change::{Change, ChangeAnswer},
     confirm::ConfirmAnswer,
     edit_inventory::operation::{EditAnswer, EditInventoryOp},
     expire::{ExpireAnswer, ExpireOp},
     place_hold::operation::{HoldAnswer, PlaceHoldOp},
     release::operation::ReleaseAnswer,
+    staff_refund::{StaffRefundAnswer, StaffRefundOp},
     start_attempt::operation::AttemptAnswer,
 };
 use keyrack_domain::{
     actor::Actor,
-    ids::{QuoteId, RoomTypeId},
+    ids::{QuoteId, RefundId, ReservationId, RoomTypeId},
+    money::Money,
 };
 use keyrack_ledger::{Ledger, LedgerError, NightKey, Outcome};
 use uuid::Uuid;
@@ -49,7 +55,17 @@ pub(crate) struct Driver<'s> {
 
 impl<'s> Driver<'s> {
     pub(crate) fn new(shared: &'s Shared, ledger: &'s Ledger, seed: u64) -> Self {
-        let kinds = ["placed", "replaced", "released", "expired", "opened", "confirmed", "edited"];
+        let kinds = [
+            "placed",
+            "replaced",
+            "released",
+            "expired",
+            "opened",
+            "confirmed",
+            "edited",
+            "cancelled",
+            "paid back",
+        ];
         let seen = Seen { worst: Duration::ZERO, did: kinds.map(|kind| (kind, 0)).into() };
         Self {
             shared,
@@ -97,7 +113,7 @@ impl<'s> Driver<'s> {
     }
 
     async fn member(&mut self) -> Option<Change> {
-        match self.draw(10) {
+        match self.draw(12) {
             0 => self.some_hold().map(|held| {
                 release(&self.shared.guests[held.who], held.hold, &format!("R{}", held.hold.uuid())).into()
             }),
@@ -107,6 +123,8 @@ impl<'s> Driver<'s> {
             }),
             4 => self.paid_for().map(Into::into),
             5 => Some(self.edit().await.into()),
+            6 => Some(self.cancel().await?.into()),
+            7 => Some(self.pay_back().await?.into()),
             _ => Some(self.place().await.into()),
         }
     }
@@ -136,6 +154,49 @@ impl<'s> Driver<'s> {
         self.quotes.push_front((who, quote));
         let key = format!("K{}", self.draw(150));
         PlaceHoldOp { replaces: replaces.map(|held| held.hold), ..hold(guest, quote, &key) }
+    }
+
+    /// All of a reservation or one room of it, as somebody sees it who looked some time ago.
+    async fn cancel(&mut self) -> Option<CancelOp> {
+        let reservation = self.some_reservation()?;
+        let wanted = [Wanted::Whole, Wanted::Room(1), Wanted::Room(2)][self.draw(3)];
+        let hotel = self.shared.at.world.hotels.by_code(&self.shared.at.hotel).await.expect("the hotel");
+        let operator = &self.shared.at.world.operator;
+        let key = format!("X{}", self.draw(100));
+        Some(CancelOp {
+            claim: claim(operator, "POST /v1/reservations/{id}/cancel", &key, hotel.id, Uuid::now_v7()),
+            refund: RefundId::new(hotel.id, Uuid::now_v7()),
+            hotel: hotel.as_ref().clone(),
+            caller: operator.clone(),
+            reservation,
+            wanted,
+            if_match: if self.draw(3) == 0 { 2 } else { 1 },
+        })
+    }
+
+    async fn pay_back(&mut self) -> Option<StaffRefundOp> {
+        let reservation = self.some_reservation()?;
+        let hotel = self.shared.at.world.hotels.by_code(&self.shared.at.hotel).await.expect("the hotel");
+        let operator = &self.shared.at.world.operator;
+        let key = Uuid::now_v7().to_string();
+        let amount = ["1.00", "3000.00", "9000.00"][self.draw(3)];
+        Some(StaffRefundOp {
+            claim: claim(operator, "POST refunds", &key, hotel.id, Uuid::now_v7()),
+            caller: operator.clone(),
+            reservation,
+            refund: RefundId::new(hotel.id, Uuid::now_v7()),
+            amount: Money::parse(amount, hotel.currency).expect("an amount"),
+            reason: "goodwill".to_owned(),
+        })
+    }
+
+    fn some_reservation(&mut self) -> Option<ReservationId> {
+        let reserved = self.reserved().clone();
+        (!reserved.is_empty()).then(|| reserved[self.draw(reserved.len())])
+    }
+
+    fn reserved(&self) -> MutexGuard<'s, Vec<ReservationId>> {
+        self.shared.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Two nights of each room type, to about what they carry.
@@ -198,10 +259,21 @@ impl<'s> Driver<'s> {
             }
             ChangeAnswer::Release(ReleaseAnswer::Ended(_)) => "released",
             ChangeAnswer::Expire(ExpireAnswer::Expired) => "expired",
-            ChangeAnswer::Confirm(ConfirmAnswer::Confirmed) => "confirmed",
+            ChangeAnswer::Confirm(ConfirmAnswer::Confirmed) => {
+                let Change::Confirm(asked) = change else { panic!("{change:?}") };
+                let mut reserved = self.reserved();
+                reserved.push(asked.reservation);
+                let old = reserved.len().saturating_sub(20);
+                reserved.drain(..old);
+                "confirmed"
+            }
+            ChangeAnswer::Cancel(CancelAnswer::Cancelled(_)) => "cancelled",
+            ChangeAnswer::StaffRefund(StaffRefundAnswer::Requested(_)) => "paid back",
             ChangeAnswer::EditInventory(EditAnswer::Edited(_)) => "edited",
             // The counters carry every hold that was ever placed here: an alarm would be a false one.
-            ChangeAnswer::Release(ReleaseAnswer::Drift(_)) | ChangeAnswer::Expire(ExpireAnswer::Drift(_)) => {
+            ChangeAnswer::Release(ReleaseAnswer::Drift(_))
+            | ChangeAnswer::Expire(ExpireAnswer::Drift(_))
+            | ChangeAnswer::Cancel(CancelAnswer::Drift(_)) => {
                 panic!("a drift alarm: {change:?}")
             }
             _ => return,
