@@ -9,11 +9,13 @@ CREATE TABLE hotels (
     city          text NOT NULL,
     latitude      numeric(9, 6),
     longitude     numeric(9, 6),
+    late_capture  text NOT NULL,
     opened_until  date,
     created_at    timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT hotels_code_once UNIQUE (code),
     CONSTRAINT hotels_name_length CHECK (char_length(name) BETWEEN 1 AND 255),
     CONSTRAINT hotels_currency_form CHECK (currency ~ '^[A-Z]{3}$'),
+    CONSTRAINT hotels_late_capture CHECK (late_capture IN ('allocate', 'refund')),
     CONSTRAINT hotels_place_whole CHECK ((latitude IS NULL) = (longitude IS NULL)),
     CONSTRAINT hotels_place_on_earth CHECK (latitude BETWEEN -90 AND 90 AND longitude BETWEEN -180 AND 180)
 );
@@ -21,6 +23,7 @@ COMMENT ON TABLE hotels IS 'A hotel of this shard. Its time zone decides today, 
 COMMENT ON COLUMN hotels.hotel_id IS 'Issued by the directory.';
 COMMENT ON COLUMN hotels.time_zone IS 'IANA name.';
 COMMENT ON COLUMN hotels.currency IS 'ISO 4217; every amount of the hotel is in it, with at most its decimals.';
+COMMENT ON COLUMN hotels.late_capture IS 'What becomes of money that was taken when the hold had ended: the rooms are allocated anew where that is still possible, else it goes back; or it goes back in any case.';
 COMMENT ON COLUMN hotels.opened_until IS 'The last night for which the rolling horizon has opened inventory.';
 
 CREATE TABLE room_types (

@@ -150,7 +150,7 @@ CREATE INDEX refunds_to_send ON refunds (retry_at) WHERE state = 'REQUESTED';
 COMMENT ON TABLE refunds IS 'Money on its way back. The provider''s reference is <attempt>-refund-<number>-<try>; try rises only after a definite failure, never after an unknown outcome.';
 
 COMMENT ON COLUMN refunds.number IS 'The refund''s place among those of its attempt, from 1.';
-COMMENT ON COLUMN refunds.reason IS 'Stable word.';
+COMMENT ON COLUMN refunds.reason IS 'A stable word, or what staff wrote.';
 COMMENT ON COLUMN refunds.retry_at IS 'While REQUESTED: not sent before; a sender that takes it puts it off, so that others pass it over.';
 
 CREATE TABLE reservations (

@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 
 use crate::{instant::Instant, money::Money, reservation::ReservationState};
 
-/// What a cancellation did. A repeat, and a cancellation of what was cancelled before, tell the same.
+/// What a cancellation did; a repeat tells the same. A cancellation of what was cancelled before tells how
+/// each of its rooms was.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Cancellation {
     #[schema(value_type = String)]
@@ -17,7 +18,8 @@ pub struct Cancellation {
     pub version: i32,
     pub rooms: Vec<CancelledRoom>,
     pub penalty: Money,
-    /// What goes back; how far it is stands in the reservation's `refunds`.
+    /// What goes back: the rooms' refunds, less where the hotel had given more back before. How far it is stands
+    /// in the reservation's `refunds`.
     pub refund: Money,
 }
 
@@ -36,7 +38,7 @@ pub struct CancellationPreview {
     pub as_of: Instant,
 }
 
-/// In the hotel's currency; both together are the room's total.
+/// By the policy, in the hotel's currency; both together are the room's total.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CancelledRoom {
     /// Its place in the reservation, from 1.

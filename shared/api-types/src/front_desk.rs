@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::{booking::Refund, date::Date, reservation::ReservationState};
 
 /// `POST /v1/hotels/{hotel}/reservations/{id}/check-out`
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckOutRequest {
     /// An early departure on this date, not before today at the hotel: the nights from it on go back. Left

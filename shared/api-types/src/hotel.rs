@@ -1,6 +1,6 @@
 //! Hotels: what they sell and under which terms.
 
-use keyrack_domain::tax;
+use keyrack_domain::{policy, tax};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -32,6 +32,9 @@ pub struct HotelRequest {
     /// Degrees east.
     #[serde(default)]
     pub longitude: Option<f64>,
+    /// What becomes of money that was taken when the hold had ended; `allocate` when left out.
+    #[serde(default)]
+    pub late_capture: Option<LateCapture>,
     /// In the order in which they are shown.
     #[serde(default)]
     #[schema(max_items = 20)]
@@ -40,6 +43,24 @@ pub struct HotelRequest {
     pub room_types: Vec<RoomTypeRequest>,
     #[schema(min_items = 1, max_items = 20)]
     pub rate_plans: Vec<RatePlanRequest>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LateCapture {
+    /// The rooms are taken again where they are still free and the hotel still sells them; else as `refund`.
+    Allocate,
+    /// It goes back.
+    Refund,
+}
+
+impl From<LateCapture> for policy::LateCapture {
+    fn from(policy: LateCapture) -> Self {
+        match policy {
+            LateCapture::Allocate => Self::Allocate,
+            LateCapture::Refund => Self::Refund,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize, ToSchema)]

@@ -4,7 +4,10 @@ use keyrack_domain::ids::CredentialId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{booking::Booking, hold::Hold, instant::Instant, inventory::InventoryNights, quote::Quote};
+use crate::{
+    booking::Booking, cancellation::Cancellation, hold::Hold, instant::Instant, inventory::InventoryNights,
+    quote::Quote,
+};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Operations {
@@ -35,6 +38,9 @@ pub struct Operation {
     /// As it was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inventory: Option<InventoryNights>,
+    /// As it was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancellation: Option<Cancellation>,
     /// Which credential was made. Its token was shown once, and is not known to us.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]

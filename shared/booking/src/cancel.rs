@@ -13,13 +13,13 @@ use keyrack_domain::{
     principal::Caller,
     reservation::ReservationState,
 };
-use keyrack_store::{clock, reservation_rooms, reservations};
+use keyrack_store::{attempts, clock, reservation_rooms, reservations};
 
 use self::{
     operation::{CancelAnswer, CancelOp, Cancellation},
     price::{RoomPrice, Wanted},
 };
-use crate::{Answered, Desk, Fault, KeyRefusal, drift, entropy, key};
+use crate::{Answered, Desk, Fault, KeyRefusal, drift, entropy, key, request_refund::payable};
 
 #[derive(Clone, Debug)]
 pub struct Cancel {
@@ -106,16 +106,20 @@ pub async fn preview(desk: &Desk, caller: &Caller, id: ReservationId) -> Result<
     let rooms: Vec<_> = rooms.into_iter().map(|(_, room)| room).collect();
     let as_of = clock::now(&mut connection).await?;
     let rooms = match row.state {
-        ReservationState::Confirmed => price::prices(&row, &rooms, Wanted::Whole, hotel.zone, as_of),
+        ReservationState::Confirmed if as_of.date_in(hotel.zone) <= row.stay.check_in() => {
+            price::prices(&row, &rooms, Wanted::Whole, hotel.zone, as_of)
+        }
         _ => Vec::new(),
     };
     let zero = Money::zero(row.total.currency());
+    let attempt = attempts::read(&mut connection, [&row.attempt]).await?.pop();
+    let due = price::sum(&rooms, |room| room.refund, zero);
     Ok(Some(Preview {
         reservation: id,
         state: row.state,
         version: row.version,
         penalty: price::sum(&rooms, |room| room.penalty, zero),
-        refund: price::sum(&rooms, |room| room.refund, zero),
+        refund: attempt.map_or(zero, |attempt| payable(&attempt, due)),
         rooms,
         as_of,
     }))

@@ -4,6 +4,7 @@ use keyrack_db::DbError;
 use keyrack_ledger::{Decision, Facts, Found, KeyClaim, Needs, Operation};
 
 use crate::{
+    allocate_anew::{AllocateAnewOp, AllocateAnswer},
     cancel::operation::{CancelAnswer, CancelOp},
     confirm::{ConfirmAnswer, ConfirmOp},
     edit_inventory::operation::{EditAnswer, EditInventoryOp},
@@ -94,6 +95,7 @@ changes! {
     Release(ReleaseOp) -> ReleaseAnswer,
     StartAttempt(StartAttemptOp) -> AttemptAnswer,
     Confirm(ConfirmOp) -> ConfirmAnswer,
+    AllocateAnew(AllocateAnewOp) -> AllocateAnswer,
     FailAttempt(FailAttemptOp) -> FailAnswer,
     GiveUpBooking(GiveUpBookingOp) -> GiveUpAnswer,
     Expire(ExpireOp) -> ExpireAnswer,

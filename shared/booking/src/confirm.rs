@@ -4,6 +4,7 @@
 use keyrack_domain::{
     actor::Actor,
     attempt::AttemptState,
+    clock::Moment,
     event::{AttemptReconciling, Event, ReservationConfirmed},
     hold::HoldState,
     ids::{AttemptId, HoldId, ReservationId},
@@ -11,11 +12,11 @@ use keyrack_domain::{
     reservation::ReservationState,
 };
 use keyrack_ledger::{
-    AttemptMove, AttemptRow, Changes, Decision, Facts, Found, Grounds, HoldFacts, KeyClaim, Movement,
-    MovementKind, Needs, NightDelta, Operation, ReservationRow, Write,
+    AttemptMove, AttemptRow, Changes, Decision, Facts, Found, Grounds, HoldFacts, HoldRow, KeyClaim,
+    Movement, MovementKind, Needs, NightDelta, Operation, ReservationRow, UnitNight, Write,
 };
 use keyrack_payments::Reference;
-use keyrack_store::{audit::NewAudit, outbox::NewEvent};
+use keyrack_store::{audit::NewAudit, outbox::NewEvent, quotes::QuoteRow};
 
 use crate::{availability, drift, release::operation::needs_of_hold};
 
@@ -125,60 +126,78 @@ pub(crate) fn open_case(
     (NewEvent { hotel, event }, audit)
 }
 
+/// What the hold of a paid attempt becomes.
+pub(crate) fn reservation_of(
+    id: ReservationId,
+    attempt: &AttemptRow,
+    hold: &HoldRow,
+    quote: &QuoteRow,
+    now: Moment,
+) -> ReservationRow {
+    ReservationRow {
+        id,
+        principal: attempt.principal,
+        hold: hold.id,
+        attempt: attempt.id,
+        state: ReservationState::Confirmed,
+        version: 1,
+        stay: hold.stay,
+        total: hold.total,
+        guest: attempt.guest.clone(),
+        document: quote.document.clone(),
+        created_at: now,
+    }
+}
+
+pub(crate) fn tell(
+    actor: &Actor,
+    captured: Money,
+    row: &ReservationRow,
+    units: &[UnitNight],
+    facts: &Facts,
+    changes: &mut Changes,
+) {
+    let hotel = row.id.hotel();
+    let event = Event::ReservationConfirmed(ReservationConfirmed {
+        reservation_id: row.id,
+        hold_id: row.hold,
+        attempt_id: row.attempt,
+        principal_id: row.principal,
+        stay: row.stay,
+        total: row.total,
+        nights: availability::after(facts, changes, hotel, units),
+    });
+    changes.events.push(NewEvent { hotel, event });
+    changes.audit.push(NewAudit {
+        hotel,
+        actor: actor.clone(),
+        action: "reservation.confirmed",
+        subject: row.id.to_string(),
+        before: None,
+        after: Some(serde_json::json!({
+            "hold": row.hold,
+            "attempt": row.attempt,
+            "total": row.total,
+            "captured": captured,
+        })),
+    });
+}
+
 impl ConfirmOp {
     fn confirm(&self, facts: &Facts, attempt: &AttemptRow, hold: &HoldFacts) -> Decision<ConfirmAnswer> {
         let Some(quote) = facts.quotes.get(&hold.row.quote) else {
             // The foreign key keeps a hold's quote; without it nothing may be sold.
             return self.leave_to_the_resolver(attempt);
         };
-        let reservation = ReservationRow {
-            id: self.reservation,
-            principal: attempt.principal,
-            hold: hold.row.id,
-            attempt: attempt.id,
-            state: ReservationState::Confirmed,
-            version: 1,
-            stay: hold.row.stay,
-            total: hold.row.total,
-            guest: attempt.guest.clone(),
-            document: quote.document.clone(),
-            created_at: facts.now,
-        };
+        let reservation = reservation_of(self.reservation, attempt, &hold.row, quote, facts.now);
         let mut changes = Changes::default();
         changes.move_units(hold.row.id, &hold.units, NightDelta { held: -1, confirmed: 1, sellable: 0 });
         changes.writes.push(Write::CloseHold(hold.row.id, HoldState::Consumed));
         changes.writes.push(self.shift(attempt, AttemptState::Confirmed));
         changes.writes.extend(capture_became_known(attempt, self.captured));
-        self.tell(facts, &reservation, hold, &mut changes);
+        tell(&self.actor, self.captured, &reservation, &hold.units, facts, &mut changes);
         changes.writes.push(Write::MakeReservation(Box::new(reservation), hold.units.clone()));
         Decision::Commit(changes, ConfirmAnswer::Confirmed)
-    }
-
-    fn tell(&self, facts: &Facts, row: &ReservationRow, hold: &HoldFacts, changes: &mut Changes) {
-        let hotel = self.attempt.hotel();
-        let event = Event::ReservationConfirmed(ReservationConfirmed {
-            reservation_id: row.id,
-            hold_id: row.hold,
-            attempt_id: row.attempt,
-            principal_id: row.principal,
-            stay: row.stay,
-            total: row.total,
-            nights: availability::after(facts, changes, hotel, &hold.units),
-        });
-        changes.events.push(NewEvent { hotel, event });
-        changes.audit.push(NewAudit {
-            hotel,
-            actor: self.actor.clone(),
-            action: "reservation.confirmed",
-            subject: row.id.to_string(),
-            before: None,
-            after: Some(serde_json::json!({
-                "hold": row.hold,
-                "attempt": row.attempt,
-                "total": row.total,
-                "captured": self.captured,
-            })),
-        });
     }
 
     /// Money was taken and there is no hold to spend. The request hands over; the resolver goes on itself.

@@ -35,8 +35,8 @@ pub enum StepError {
     Stale(i32, ReservationState),
     #[error("the reservation is {0:?}")]
     WrongState(ReservationState),
-    #[error("not before {0} and not after {1}")]
-    NotToday(NaiveDate, NaiveDate),
+    #[error("not today")]
+    NotToday { first: NaiveDate, last: Option<NaiveDate> },
     #[error("the departure must be from {0} to {1}")]
     NoSuchDeparture(NaiveDate, NaiveDate),
     #[error("{room_type} is sold out on {night}")]
@@ -89,7 +89,7 @@ pub async fn run(desk: &Desk, caller: &Caller, request: StepRequest) -> Result<A
         StepAnswer::NotFound => Err(StepError::NotFound),
         StepAnswer::Stale(version, state) => Err(StepError::Stale(version, state)),
         StepAnswer::WrongState(state) => Err(StepError::WrongState(state)),
-        StepAnswer::NotToday(first, last) => Err(StepError::NotToday(first, last)),
+        StepAnswer::NotToday(first, last) => Err(StepError::NotToday { first, last }),
         StepAnswer::NoSuchDeparture(first, last) => Err(StepError::NoSuchDeparture(first, last)),
         StepAnswer::SoldOut(night) => Err(sold_out(desk, night).await?),
         StepAnswer::Drift(night) => Err(drift::of_reservation(reservation, night).into()),

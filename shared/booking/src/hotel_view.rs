@@ -6,6 +6,7 @@ use keyrack_domain::{
     hotel::{RatePlan, RoomType},
     hotel_profile::HotelProfile,
     money::Currency,
+    policy::LateCapture,
     tax::Tax,
 };
 use keyrack_store::hotels;
@@ -26,6 +27,7 @@ pub struct HotelView {
     pub city: String,
     /// Degrees north and east.
     pub place: Option<(Decimal, Decimal)>,
+    pub late_capture: LateCapture,
     pub taxes: Vec<Tax>,
     /// In order of creation, as are the plans.
     pub room_types: Vec<RoomType>,
@@ -41,6 +43,7 @@ impl From<HotelProfile> for HotelView {
             currency: profile.hotel.currency,
             city: profile.city,
             place: profile.place.map(|place| (place.latitude, place.longitude)),
+            late_capture: profile.late_capture,
             taxes: profile.taxes,
             room_types: profile.room_types,
             rate_plans: profile.rate_plans,

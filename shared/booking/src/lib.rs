@@ -14,9 +14,11 @@ mod measured_provider;
 mod pay;
 mod repeat;
 mod request_refund;
+mod rules_again;
 mod runs;
 mod token;
 
+pub mod allocate_anew;
 pub mod bookings;
 pub mod cancel;
 pub mod change;

@@ -107,7 +107,7 @@ async fn confirm(desk: &Desk, hotel: &HotelRef, attempt: &AttemptRow, actor: Act
         reservation: ReservationId::new(hotel.id, entropy::id()),
     };
     let ledger = desk.ledger(hotel)?;
-    let outcome = run(ledger, operation).await?;
+    let outcome = insist(ledger, operation).await?;
     tracing::info!(attempt = %attempt.id, ?outcome, "captured");
     match outcome {
         Outcome::Answered(ConfirmAnswer::Stale(Some(AttemptState::Failed))) => {
@@ -125,14 +125,14 @@ async fn fail(
     actor: Actor,
 ) -> Result<(), Fault> {
     let operation = FailAttemptOp { actor, attempt, guard: AttemptState::PendingPayment, failure };
-    let outcome = run(desk.ledger(hotel)?, operation).await?;
+    let outcome = insist(desk.ledger(hotel)?, operation).await?;
     tracing::info!(%attempt, ?outcome, "nothing was taken");
     Ok(())
 }
 
 /// The provider has answered, so this is worth more than one try: until it is written down, the guest waits
 /// for the sweep. Bounded, since the guest waits for this too.
-async fn run<O: Operation>(ledger: &Ledger, operation: O) -> Result<Outcome<O::Answer>, Fault> {
+pub(crate) async fn insist<O: Operation>(ledger: &Ledger, operation: O) -> Result<Outcome<O::Answer>, Fault> {
     let backoff = ExponentialBuilder::default()
         .with_min_delay(Duration::from_millis(100))
         .with_max_delay(Duration::from_secs(1))

@@ -10,19 +10,23 @@ use keyrack_domain::{
     actor::Actor,
     attempt::AttemptState,
     hold::HoldState,
-    ids::{AttemptId, RefundId, ReservationId},
+    hotel::HotelRef,
+    ids::{AttemptId, HoldId, RefundId, ReservationId},
     money::Money,
+    policy::LateCapture,
 };
 use keyrack_ledger::{AttemptRow, Ledger, Outcome};
 use keyrack_payments::{Capture, Deadline, LookUp, Reference, Standing, Void};
-use keyrack_store::{attempts, audit, clock, holds, outbox};
+use keyrack_store::{attempts, audit, clock, holds, hotels, outbox};
 
 use crate::{
     Desk, Fault,
+    allocate_anew::{AllocateAnewOp, AllocateAnswer},
     confirm::{ConfirmAnswer, ConfirmOp, open_case},
     entropy,
     fail_attempt::FailAttemptOp,
     give_up_booking::{GiveUpAnswer, GiveUpBookingOp},
+    pay::insist,
 };
 
 /// A resolver owns a case for so long; after it, the next run may take it.
@@ -88,6 +92,8 @@ pub async fn open_cases(ledger: &Ledger) -> Result<i64, Fault> {
 
 /// True when the case has ended.
 async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fault> {
+    let hotel = desk.hotel_of(id.hotel()).await?;
+    let hotel = hotel.ok_or_else(|| Fault::internal(DbError::unreadable("hotel of a case", &id)))?;
     let (attempt, alive) = read(ledger, id).await?;
     if attempt.state != AttemptState::Reconciling {
         return Ok(true);
@@ -101,8 +107,8 @@ async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fa
     };
     tracing::info!(attempt = %id, ?standing, hold_alive = alive, "reconciling");
     match standing {
-        Standing::Captured { amount, .. } => place(ledger, &attempt, amount).await,
-        Standing::Authorized { .. } if alive => capture(desk, ledger, &attempt).await,
+        Standing::Captured { amount, .. } => place(ledger, &hotel, &attempt, amount).await,
+        Standing::Authorized { .. } if alive => capture(desk, ledger, &hotel, &attempt).await,
         Standing::Authorized { .. } => void(desk, ledger, &attempt, "no_room").await,
         Standing::Voided => fail(ledger, id, "voided").await,
         Standing::Declined => fail(ledger, id, "declined").await,
@@ -129,7 +135,12 @@ fn deadline(desk: &Desk) -> Deadline {
 }
 
 /// Money was taken: a reservation while the hold lives, else the money goes back.
-async fn place(ledger: &Ledger, attempt: &AttemptRow, captured: Money) -> Result<bool, Fault> {
+async fn place(
+    ledger: &Ledger,
+    hotel: &HotelRef,
+    attempt: &AttemptRow,
+    captured: Money,
+) -> Result<bool, Fault> {
     let confirm = ConfirmOp {
         actor: Actor::Worker,
         attempt: attempt.id,
@@ -137,8 +148,25 @@ async fn place(ledger: &Ledger, attempt: &AttemptRow, captured: Money) -> Result
         captured,
         reservation: ReservationId::new(attempt.id.hotel(), entropy::id()),
     };
-    if !matches!(ledger.run(confirm).await?, Outcome::Answered(ConfirmAnswer::Unplaced)) {
-        return Ok(true);
+    match ledger.run(confirm).await? {
+        Outcome::Answered(ConfirmAnswer::Unplaced) => {}
+        Outcome::Answered(ConfirmAnswer::Stale(Some(AttemptState::Failed))) => {
+            give_back(ledger, attempt.id, captured).await?;
+            return Ok(true);
+        }
+        _ => return Ok(true),
+    }
+    if allocates(ledger, hotel).await? {
+        let anew = AllocateAnewOp {
+            hotel: hotel.clone(),
+            attempt: attempt.id,
+            captured,
+            hold: HoldId::new(hotel.id, entropy::id()),
+            reservation: ReservationId::new(hotel.id, entropy::id()),
+        };
+        if ledger.run(anew).await? == Outcome::Answered(AllocateAnswer::Confirmed) {
+            return Ok(true);
+        }
     }
     let give_up = GiveUpBookingOp {
         attempt: attempt.id,
@@ -151,6 +179,12 @@ async fn place(ledger: &Ledger, attempt: &AttemptRow, captured: Money) -> Result
     Ok(!matches!(answer, Outcome::Answered(GiveUpAnswer::HoldAlive)))
 }
 
+/// Whether the hotel wants a fresh allocation tried.
+async fn allocates(ledger: &Ledger, hotel: &HotelRef) -> Result<bool, Fault> {
+    let mut connection = ledger.database().connection().await?;
+    Ok(hotels::late_capture_of(&mut connection, hotel.id).await? == LateCapture::Allocate)
+}
+
 /// Money was taken for an attempt that had been given up. It never becomes a reservation: the guest was told
 /// otherwise, and may have paid again.
 pub(crate) async fn give_back(ledger: &Ledger, attempt: AttemptId, captured: Money) -> Result<(), Fault> {
@@ -160,14 +194,19 @@ pub(crate) async fn give_back(ledger: &Ledger, attempt: AttemptId, captured: Mon
         captured,
         refund: RefundId::new(attempt.hotel(), entropy::id()),
     };
-    let answer = ledger.run(give_up).await?;
+    let answer = insist(ledger, give_up).await?;
     tracing::error!(%attempt, ?answer, "a failed attempt has taken money: it goes back");
     Ok(())
 }
 
-async fn capture(desk: &Desk, ledger: &Ledger, attempt: &AttemptRow) -> Result<bool, Fault> {
+async fn capture(
+    desk: &Desk,
+    ledger: &Ledger,
+    hotel: &HotelRef,
+    attempt: &AttemptRow,
+) -> Result<bool, Fault> {
     match desk.provider().capture(attempt.id, attempt.amount, deadline(desk)).await {
-        Capture::Captured => place(ledger, attempt, attempt.amount).await,
+        Capture::Captured => place(ledger, hotel, attempt, attempt.amount).await,
         Capture::Declined(reason) => void(desk, ledger, attempt, reason.as_str()).await,
         Capture::Refused(_) | Capture::NotSent(_) | Capture::Unknown(_) => Ok(false),
     }

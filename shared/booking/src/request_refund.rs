@@ -17,6 +17,12 @@ pub(crate) fn left(attempt: &AttemptRow) -> Money {
     attempt.captured.minus(attempt.refund_committed).unwrap_or(zero)
 }
 
+/// What of `due` can still be paid back.
+pub(crate) fn payable(attempt: &AttemptRow, due: Money) -> Money {
+    let left = left(attempt);
+    if due.amount() > left.amount() { left } else { due }
+}
+
 /// At most what is left of the payment. A refund of zero makes no record.
 pub(crate) fn pay_back(
     refund: RefundId,
@@ -26,8 +32,7 @@ pub(crate) fn pay_back(
     now: Moment,
     changes: &mut Changes,
 ) {
-    let left = left(attempt);
-    let amount = if due.amount() > left.amount() { left } else { due };
+    let amount = payable(attempt, due);
     let Some(committed) = attempt.refund_committed.plus(amount).filter(|_| !amount.is_zero()) else { return };
     let number = attempt.refunds + 1;
     changes.writes.push(Write::ShiftAttempt(AttemptMove {

@@ -6,6 +6,7 @@ use crate::{
     code::{RatePlanCode, RoomTypeCode},
     hotel::{HotelRef, RatePlan, RoomType},
     ids::{RatePlanId, RoomTypeId},
+    policy::LateCapture,
     tax::Tax,
 };
 
@@ -15,6 +16,7 @@ pub struct HotelProfile {
     pub name: String,
     pub city: String,
     pub place: Option<Place>,
+    pub late_capture: LateCapture,
     /// In order of creation, as are the plans; taxes in the order in which they are shown.
     pub room_types: Vec<RoomType>,
     pub rate_plans: Vec<RatePlan>,

@@ -31,6 +31,31 @@ pub enum Penalty {
     Full,
 }
 
+/// What becomes of money that was taken when the hold had ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LateCapture {
+    /// The rooms are allocated anew, with the restrictions of the day; where that cannot be, it goes back.
+    #[default]
+    Allocate,
+    Refund,
+}
+
+impl LateCapture {
+    pub const ALL: [Self; 2] = [Self::Allocate, Self::Refund];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allocate => "allocate",
+            Self::Refund => "refund",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.as_str() == name)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaymentPolicy {

@@ -6,11 +6,14 @@ use std::time::Duration;
 use actix_web::{
     FromRequest, HttpRequest,
     dev::Payload,
-    http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap},
+    http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING},
     rt::time::timeout,
     web::BytesMut,
 };
-use futures::{FutureExt, StreamExt, future::LocalBoxFuture};
+use futures::{
+    FutureExt, StreamExt,
+    future::{LocalBoxFuture, ready},
+};
 use keyrack_api_types::code::Code;
 use serde::de::DeserializeOwned;
 
@@ -55,6 +58,25 @@ impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
             shape::parse(&body).map(Self)
         }
         .boxed_local()
+    }
+}
+
+/// A body that may be left out: then it is the type's default.
+#[derive(Clone, Debug)]
+pub struct MayJson<T>(pub T);
+
+impl<T: DeserializeOwned + Default + 'static> FromRequest for MayJson<T> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let headers = request.headers();
+        let empty = headers.get(CONTENT_LENGTH).is_none_or(|length| length == "0");
+        if empty && !headers.contains_key(CONTENT_TYPE) && !headers.contains_key(TRANSFER_ENCODING) {
+            return ready(Ok(Self(T::default()))).boxed_local();
+        }
+        let json = Json::<T>::from_request(request, payload);
+        async move { json.await.map(|Json(body)| Self(body)) }.boxed_local()
     }
 }
 

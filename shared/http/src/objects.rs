@@ -121,6 +121,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Within<V> {
         self.0.visit_map(Within(members))
     }
 
+    // Our enums are words: what a variant might carry is not looked into.
     fn visit_enum<A: EnumAccess<'de>>(self, variant: A) -> Result<V::Value, A::Error> {
         self.0.visit_enum(variant)
     }

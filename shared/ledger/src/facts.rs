@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use keyrack_domain::{
     clock::Moment,
+    hold::HoldState,
     ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
     restriction::Restrictions,
 };
@@ -84,6 +85,8 @@ impl Facts {
 
     fn write(&mut self, write: &Write) {
         match write {
+            // Consumed at once, by a late capture: nobody's open hold.
+            Write::PlaceHold(row, _) if row.state != HoldState::Active => {}
             Write::PlaceHold(row, units) => {
                 let own = OwnHold {
                     id: row.id,
@@ -129,6 +132,7 @@ impl Facts {
                     row.refund_committed = shift.refund_committed;
                     row.refunds = shift.refunds;
                     if let Some(hold) = self.holds.get_mut(&row.hold)
+                        && hold.open_attempt == Some(shift.id)
                         && !shift.to.is_open()
                     {
                         hold.open_attempt = None;

@@ -221,12 +221,14 @@ pub async fn insert(
     sqlx::query!(
         "-- store::holds::insert
         INSERT INTO holds (
-            hotel_id, hold_id, principal_id, quote_id, state, check_in, check_out, total, currency, created_at, expires_at)
-        SELECT u.hotel_id, u.hold_id, u.principal_id, u.quote_id, 'ACTIVE', u.check_in, u.check_out, u.total,
-               u.currency, u.created_at, u.expires_at
+            hotel_id, hold_id, principal_id, quote_id, state, check_in, check_out, total, currency, created_at,
+            expires_at, closed_at)
+        SELECT u.hotel_id, u.hold_id, u.principal_id, u.quote_id, u.state, u.check_in, u.check_out, u.total,
+               u.currency, u.created_at, u.expires_at, CASE WHEN u.state = 'ACTIVE' THEN NULL ELSE u.created_at END
         FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::date[], $6::date[], $7::numeric[], $8::text[],
-                    $9::timestamptz[], $10::timestamptz[])
-            AS u (hotel_id, hold_id, principal_id, quote_id, check_in, check_out, total, currency, created_at, expires_at)",
+                    $9::timestamptz[], $10::timestamptz[], $11::text[])
+            AS u (hotel_id, hold_id, principal_id, quote_id, check_in, check_out, total, currency, created_at,
+                  expires_at, state)",
         &rows().map(|h| h.id.hotel().0).collect::<Vec<i32>>(),
         &rows().map(|h| h.id.uuid()).collect::<Vec<Uuid>>(),
         &rows().map(|h| h.principal.0).collect::<Vec<Uuid>>(),
@@ -236,7 +238,8 @@ pub async fn insert(
         &rows().map(|h| h.total.amount()).collect::<Vec<Decimal>>(),
         &rows().map(|h| h.total.currency().code().to_owned()).collect::<Vec<String>>(),
         &rows().map(|h| h.created_at.0).collect::<Vec<_>>(),
-        &rows().map(|h| h.expires_at.0).collect::<Vec<_>>()
+        &rows().map(|h| h.expires_at.0).collect::<Vec<_>>(),
+        &rows().map(|h| h.state.as_str().to_owned()).collect::<Vec<String>>()
     )
     .execute(&mut *connection)
     .await?

@@ -8,6 +8,7 @@ use keyrack_domain::{
     hotel::HotelRef,
     hotel_profile::{HotelProfile, Place},
     ids::{HotelId, ShardId},
+    policy::LateCapture,
 };
 
 use crate::{rate_plans, read::currency, room_types, taxes};
@@ -25,8 +26,9 @@ pub async fn insert(connection: &mut PgConnection, profile: &HotelProfile) -> Re
     let hotel = &profile.hotel;
     let done = sqlx::query!(
         "-- store::hotels::insert
-        INSERT INTO hotels (hotel_id, code, name, time_zone, currency, city, latitude, longitude, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, keyrack_now())
+        INSERT INTO hotels (
+            hotel_id, code, name, time_zone, currency, city, latitude, longitude, late_capture, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, keyrack_now())
         ON CONFLICT (hotel_id) DO NOTHING",
         hotel.id.0,
         hotel.code.as_str(),
@@ -35,7 +37,8 @@ pub async fn insert(connection: &mut PgConnection, profile: &HotelProfile) -> Re
         hotel.currency.code(),
         profile.city,
         profile.place.map(|p| p.latitude),
-        profile.place.map(|p| p.longitude)
+        profile.place.map(|p| p.longitude),
+        profile.late_capture.as_str()
     )
     .execute(connection)
     .await?;
@@ -70,7 +73,7 @@ pub async fn profile(
 ) -> Result<Option<HotelProfile>, DbError> {
     let row = sqlx::query!(
         "-- store::hotels::profile
-        SELECT code, name, time_zone, currency, city, latitude, longitude
+        SELECT code, name, time_zone, currency, city, latitude, longitude, late_capture
         FROM hotels
         WHERE hotel_id = $1",
         id.0
@@ -86,10 +89,29 @@ pub async fn profile(
         name: row.name,
         city: row.city,
         place,
+        late_capture: late_capture(&row.late_capture)?,
         room_types: room_types::of_hotel(connection, id).await?,
         rate_plans: rate_plans::of_hotel(connection, id).await?,
         taxes: taxes::of_hotel(connection, id, currency).await?,
     }))
+}
+
+/// What the hotel wants done with money that comes too late.
+pub async fn late_capture_of(connection: &mut PgConnection, id: HotelId) -> Result<LateCapture, DbError> {
+    let name = sqlx::query_scalar!(
+        "-- store::hotels::late_capture_of
+        SELECT late_capture
+        FROM hotels
+        WHERE hotel_id = $1",
+        id.0
+    )
+    .fetch_one(connection)
+    .await?;
+    late_capture(&name)
+}
+
+fn late_capture(name: &str) -> Result<LateCapture, DbError> {
+    LateCapture::from_name(name).ok_or_else(|| DbError::unreadable("policy of late captures", &name))
 }
 
 /// Until which night a hotel's inventory has been opened, and the zone that tells its today.

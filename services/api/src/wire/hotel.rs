@@ -7,7 +7,7 @@ use keyrack_domain::{code::HotelCode, hotel, policy, tax};
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 
 pub(crate) fn hotel(view: HotelView) -> Hotel {
-    let HotelView { code, name, zone, currency, city, place, taxes, room_types, rate_plans } = view;
+    let HotelView { code, name, zone, currency, city, place, taxes, room_types, rate_plans, .. } = view;
     // Six decimals of a degree: a binary number carries them.
     let degrees = |decimal: Decimal| decimal.to_f64();
     Hotel {

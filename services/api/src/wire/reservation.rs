@@ -1,5 +1,13 @@
-use keyrack_api_types::{cancellation::CancelledRoom, quoted::ReservedRoom, reservation::Reservation};
-use keyrack_booking::{Desk, RoomRow, cancel::price::RoomPrice, views::ReservationView};
+use keyrack_api_types::{
+    cancellation::{Cancellation, CancelledRoom},
+    quoted::ReservedRoom,
+    reservation::Reservation,
+};
+use keyrack_booking::{
+    Desk, RoomRow,
+    cancel::{operation, price::RoomPrice},
+    views::ReservationView,
+};
 use keyrack_domain::{ids::ReservationId, quote};
 use keyrack_http::Problem;
 
@@ -57,4 +65,16 @@ pub(crate) fn cancelled_rooms(rooms: Vec<RoomPrice>) -> Vec<CancelledRoom> {
         refund: price.refund.to_string(),
     };
     rooms.into_iter().map(room).collect()
+}
+
+pub(crate) fn cancellation(view: operation::Cancellation) -> Cancellation {
+    let operation::Cancellation { reservation, state, version, rooms, penalty, refund } = view;
+    Cancellation {
+        reservation_id: reservation,
+        state: state.into(),
+        version,
+        rooms: cancelled_rooms(rooms),
+        penalty: penalty.into(),
+        refund: refund.into(),
+    }
 }

@@ -27,7 +27,7 @@ async fn the_desk_checks_a_guest_in_and_out() {
     let staff = world.credential("HTL-204", Role::Staff).await;
     let id = booked(&world, &guest).await;
     let early = step(&world, &staff, &id, "check-in", &Value::Null).await.expect_problem(409, "CONFLICT");
-    assert_eq!((early.at("/first"), early.at("/last")), (&json!("2026-11-14"), &json!("2026-11-15")));
+    assert_eq!((early.at("/first"), early.at("/last")), (&json!("2026-11-14"), &json!("2026-11-16")));
     world.clock_to(UNTIL_ARRIVAL).await;
     let there = step(&world, &staff, &id, "check-in", &Value::Null).await.expect(200);
     assert_eq!((there.at("/state"), there.header("etag")), (&json!("CHECKED_IN"), Some("\"2\"")));

@@ -13,14 +13,17 @@ use keyrack_domain::{
     reservation::ReservationState,
 };
 use keyrack_ledger::{
-    Changes, Decision, Facts, Found, Grounds, KeyClaim, Needs, NightDelta, NightKey, Operation,
+    AttemptRow, Changes, Decision, Facts, Found, Grounds, KeyClaim, Needs, NightDelta, NightKey, Operation,
     ReservationFacts, ReservationMove, RoomCancelled, UnitNight, Write,
 };
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 use serde::{Deserialize, Serialize};
 
 use super::price::{self, RoomPrice, Wanted};
-use crate::{availability, key, request_refund::pay_back};
+use crate::{
+    availability, key,
+    request_refund::{pay_back, payable},
+};
 
 /// Why it is paid back.
 pub const CANCELLED: &str = "cancelled";
@@ -46,6 +49,7 @@ pub struct Cancellation {
     pub version: i32,
     pub rooms: Vec<RoomPrice>,
     pub penalty: Money,
+    /// What goes back: the rooms' refunds, less where more had been given back before.
     pub refund: Money,
 }
 
@@ -56,7 +60,7 @@ pub enum CancelAnswer {
     NoSuchRoom,
     /// Changed since the caller looked: the present version and state.
     Stale(i32, ReservationState),
-    /// Checked in, checked out or a no-show: nothing to cancel.
+    /// Checked in, checked out, a no-show, or past the day of arrival: nothing to cancel.
     NotConfirmed(ReservationState),
     /// The counters do not carry it. Nothing was done.
     Drift(NightKey),
@@ -100,7 +104,9 @@ impl Operation for CancelOp {
         if prices.is_empty() {
             return self.cancelled_before(reservation);
         }
-        if row.state != ReservationState::Confirmed {
+        // Nights that have passed are not given back: from then on it is a no-show or a departure.
+        let has_begun = facts.now.date_in(self.hotel.zone) > row.stay.check_in();
+        if row.state != ReservationState::Confirmed || has_begun {
             return Decision::refuse(CancelAnswer::NotConfirmed(row.state));
         }
         if row.version != self.if_match {
@@ -109,7 +115,10 @@ impl Operation for CancelOp {
         if let Some(night) = self.drift(reservation, facts) {
             return Decision::Refuse { answer: CancelAnswer::Drift(night), grounds: Grounds::Locks };
         }
-        self.cancel(reservation, prices, facts)
+        let Some(attempt) = facts.attempts.get(&row.attempt) else {
+            return Decision::refuse(CancelAnswer::NotFound);
+        };
+        self.cancel(reservation, attempt, prices, facts)
     }
 
     fn replay(&self, found: &Found) -> Result<CancelAnswer, keyrack_db::DbError> {
@@ -168,13 +177,15 @@ impl CancelOp {
     fn cancel(
         &self,
         reservation: &ReservationFacts,
+        attempt: &AttemptRow,
         prices: Vec<RoomPrice>,
         facts: &Facts,
     ) -> Decision<CancelAnswer> {
         let row = &reservation.row;
         let standing = reservation.rooms.iter().filter(|room| room.cancelled.is_none()).count();
         let state = if standing == prices.len() { ReservationState::Cancelled } else { row.state };
-        let view = self.view(reservation, prices, state, row.version + 1);
+        let mut view = self.view(reservation, prices, state, row.version + 1);
+        view.refund = payable(attempt, view.refund);
         let mut changes = Changes::default();
         for unit in self.units(reservation) {
             let delta = changes.nights.entry(availability::night_of(self.hotel.id, unit)).or_default();
@@ -196,9 +207,7 @@ impl CancelOp {
             })
         }));
         self.tell(reservation, &view, facts, &mut changes);
-        if let Some(attempt) = facts.attempts.get(&row.attempt) {
-            pay_back(self.refund, attempt, view.refund, CANCELLED, facts.now, &mut changes);
-        }
+        pay_back(self.refund, attempt, view.refund, CANCELLED, facts.now, &mut changes);
         changes.answer = key::answer(&view);
         Decision::Commit(changes, CancelAnswer::Cancelled(view))
     }

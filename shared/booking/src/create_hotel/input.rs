@@ -11,7 +11,7 @@ use keyrack_domain::{
     hotel_profile::{HotelProfile, Place},
     ids::{HotelId, RatePlanId, RoomTypeId, ShardId},
     money::{Currency, Money},
-    policy::{CancellationPolicy, PaymentPolicy, Penalty, Rung},
+    policy::{CancellationPolicy, LateCapture, PaymentPolicy, Penalty, Rung},
     tax::{Tax, TaxFault, TaxKind},
     text::check_line,
 };
@@ -40,6 +40,7 @@ pub struct HotelInput {
     pub city: String,
     pub latitude: Option<Decimal>,
     pub longitude: Option<Decimal>,
+    pub late_capture: LateCapture,
     pub taxes: Vec<TaxInput>,
     pub room_types: Vec<RoomTypeInput>,
     pub rate_plans: Vec<RatePlanInput>,
@@ -159,7 +160,16 @@ impl HotelInput {
             return Err(check.0);
         }
         let hotel = HotelRef { id, shard, code, zone, currency };
-        Ok(HotelProfile { hotel, name: self.name, city: self.city, place, room_types, rate_plans, taxes })
+        Ok(HotelProfile {
+            hotel,
+            name: self.name,
+            city: self.city,
+            place,
+            late_capture: self.late_capture,
+            room_types,
+            rate_plans,
+            taxes,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::Weekday;
 use keyrack_domain::{
     code::{NotACode, RatePlanCode, RoomTypeCode},
-    policy::PaymentPolicy,
+    policy::{LateCapture, PaymentPolicy},
     tax::TaxKind,
 };
 use rust_decimal::Decimal;
@@ -190,6 +190,7 @@ impl Sketch {
             city: self.city.to_owned(),
             latitude: degrees(self.place.0),
             longitude: degrees(self.place.1),
+            late_capture: LateCapture::default(),
             taxes: self.taxes,
             room_types: vec![
                 room_type(DELUXE, "Deluxe room", (3, 2, 4), self.units.0),

@@ -82,8 +82,8 @@ pub enum StepAnswer {
     Stale(i32, ReservationState),
     /// The reservation is in another state than the step starts from.
     WrongState(ReservationState),
-    /// The step's day has not come, or has passed: from the first date on, to the last one.
-    NotToday(NaiveDate, NaiveDate),
+    /// The step's day has not come, or has passed: from the first date on, to the last one if it has one.
+    NotToday(NaiveDate, Option<NaiveDate>),
     /// The departure must lie between these dates, both included.
     NoSuchDeparture(NaiveDate, NaiveDate),
     /// The nights of an undone no-show are sold to others.
@@ -96,7 +96,7 @@ pub enum StepAnswer {
 enum Nights {
     Stay,
     Back(NaiveDate),
-    Again,
+    Again(NaiveDate),
 }
 
 impl Operation for StepOp {
@@ -163,13 +163,14 @@ impl StepOp {
         let stay = reservation.row.stay;
         let (arrival, departure) = (stay.check_in(), stay.check_out());
         match self.step {
-            Step::CheckIn if today < arrival || today >= departure => {
-                Err(StepAnswer::NotToday(arrival, stay.last_night()))
+            // Also after midnight of the last night: the guest may come late, or the desk write late.
+            Step::CheckIn if today < arrival || today > departure => {
+                Err(StepAnswer::NotToday(arrival, Some(departure)))
             }
             Step::CheckIn | Step::CheckOut(None) => Ok(Nights::Stay),
             // The guest has slept there until today, whatever the desk writes.
             Step::CheckOut(Some(date)) => {
-                let first = today.max(arrival);
+                let first = today.clamp(arrival, departure);
                 let possible = (first..=departure).contains(&date);
                 if possible {
                     Ok(Nights::Back(date))
@@ -179,12 +180,13 @@ impl StepOp {
             }
             // Until the arrival's midnight the guest may still come.
             Step::NoShow if today <= arrival => {
-                Err(StepAnswer::NotToday(arrival.succ_opt().unwrap_or(arrival), NaiveDate::MAX))
+                Err(StepAnswer::NotToday(arrival.succ_opt().unwrap_or(arrival), None))
             }
             // The nights that have passed were kept free for the guest; those to come are sold again.
             Step::NoShow => Ok(Nights::Back(today)),
-            Step::UndoNoShow if today >= departure => Err(StepAnswer::NotToday(arrival, stay.last_night())),
-            Step::UndoNoShow => Ok(Nights::Again),
+            Step::UndoNoShow if today > departure => Err(StepAnswer::NotToday(arrival, Some(departure))),
+            // A night that has passed without the guest is of no use any more; others may have had it.
+            Step::UndoNoShow => Ok(Nights::Again(today)),
         }
     }
 
@@ -194,9 +196,11 @@ impl StepOp {
         let touched: Vec<&UnitNight> = match nights {
             Nights::Stay => Vec::new(),
             Nights::Back(first) => reservation.units.iter().filter(|unit| unit.date >= *first).collect(),
-            Nights::Again => reservation.given_back.iter().collect(),
+            Nights::Again(first) => {
+                reservation.given_back.iter().filter(|unit| unit.date >= *first).collect()
+            }
         };
-        let by = if matches!(nights, Nights::Again) { 1 } else { -1 };
+        let by = if matches!(nights, Nights::Again(_)) { 1 } else { -1 };
         for unit in &touched {
             let delta = changes.nights.entry(availability::night_of(self.hotel.id, unit)).or_default();
             *delta = NightDelta { confirmed: delta.confirmed + by, ..*delta };
@@ -234,12 +238,10 @@ impl StepOp {
             Some(night) => night.confirmed + delta.confirmed < 0,
         };
         let (key, delta) = deltas.iter().find(lacks)?;
-        Some(if delta.confirmed > 0 {
-            let grounds = Grounds::Units(vec![*key]);
-            Decision::Refuse { answer: StepAnswer::SoldOut(*key), grounds }
-        } else {
-            Decision::Refuse { answer: StepAnswer::Drift(*key), grounds: Grounds::Locks }
-        })
+        let sold = delta.confirmed > 0;
+        let answer = if sold { StepAnswer::SoldOut(*key) } else { StepAnswer::Drift(*key) };
+        // The reservation and its nights must be of one instant.
+        Some(Decision::Refuse { answer, grounds: Grounds::Locks })
     }
 
     fn tell(

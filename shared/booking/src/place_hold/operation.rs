@@ -14,7 +14,7 @@ use keyrack_domain::{
     hotel::HotelRef,
     ids::{AttemptId, HoldId, PrincipalId, QuoteId, RoomTypeId},
     quote::{QuoteDocument, VALID_FOR},
-    restriction::{Rule, Violation, violations},
+    restriction::Violation,
 };
 use keyrack_ledger::{
     Changes, Decision, Facts, Found, Grounds, HoldFacts, HoldRow, KeyClaim, Needs, NightDelta, NightKey,
@@ -25,6 +25,7 @@ use keyrack_store::{audit::NewAudit, outbox::NewEvent, quotes::QuoteRow};
 use crate::{
     availability, drift, key,
     release::operation::{free, tell_ended},
+    rules_again::{dates, in_the_way},
     views::HoldView,
 };
 
@@ -94,10 +95,9 @@ impl Operation for PlaceHoldOp {
         if let Some(quote) = self.own_quote(facts) {
             for room_type in quote.document.units_by_room_type().into_keys() {
                 let night = |date| NightKey { hotel: self.hotel.id, room_type, date };
-                let stay = quote.document.stay;
-                needs.nights.extend(stay.nights().map(night));
-                needs.restrictions.extend(stay.nights().chain([stay.check_out()]).map(night));
+                needs.nights.extend(quote.document.stay.nights().map(night));
             }
+            needs.restrictions.extend(dates(&self.hotel, &quote.document));
         }
         needs
     }
@@ -138,7 +138,7 @@ impl PlaceHoldOp {
         if facts.now.is_past(quote.expires_at) {
             return Some(HoldAnswer::QuoteExpired(quote.expires_at));
         }
-        let broken = self.violations(&quote.document, facts);
+        let broken = in_the_way(&self.hotel, &quote.document, facts);
         if !broken.is_empty() {
             let told =
                 |broken: Violation| Some(broken.told(quote.document.code_of(broken.room_type)?.clone()));
@@ -156,26 +156,6 @@ impl PlaceHoldOp {
             (None, HoldState::Active) => None,
             (None, closed) => Some(HoldAnswer::ReplacedNotActive(closed)),
         }
-    }
-
-    /// A quote promises a price, never sellability: the rules are asked again.
-    fn violations(&self, wanted: &QuoteDocument, facts: &Facts) -> Vec<Violation> {
-        let today = facts.now.date_in(self.hotel.zone);
-        let mut broken: Vec<Violation> = Vec::new();
-        if wanted.stay.check_in() < today {
-            broken.extend(wanted.units_by_room_type().into_keys().map(|room_type| Violation {
-                night: wanted.stay.check_in(),
-                rule: Rule::PastDate,
-                room_type,
-                required: None,
-                given: None,
-            }));
-        }
-        if let Some(rows) = facts.restrictions.get(&self.hotel.id) {
-            let rooms = wanted.rooms.iter().map(|room| (room.room_type_id, room.rate_plan_id));
-            broken.extend(violations(wanted.stay, today, rooms, rows));
-        }
-        broken
     }
 
     /// Holds whose time has run out no longer count, though the expiry may not have come by yet.
@@ -308,7 +288,7 @@ impl PlaceHoldOp {
 }
 
 /// One unit per room and night, at the quote's amount and price version.
-fn units_of(document: &QuoteDocument) -> Vec<UnitNight> {
+pub(crate) fn units_of(document: &QuoteDocument) -> Vec<UnitNight> {
     let rooms = (1_i16..).zip(&document.rooms);
     rooms
         .flat_map(|(place, room)| {

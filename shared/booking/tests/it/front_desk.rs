@@ -66,7 +66,10 @@ async fn a_guest_checks_in_and_out_by_the_calendar_of_the_hotel() {
     // 23:59 of the day before, at the hotel.
     at.world.clock("2026-11-13T18:29:00Z").await;
     let early = step(&at, booked.id, Step::CheckIn).await;
-    assert!(matches!(early, Err(StepError::NotToday(first, _)) if first == day("2026-11-14")), "{early:?}");
+    assert!(
+        matches!(early, Err(StepError::NotToday { first, .. }) if first == day("2026-11-14")),
+        "{early:?}"
+    );
     let not_there = step(&at, booked.id, Step::CheckOut(None)).await;
     assert!(matches!(not_there, Err(StepError::WrongState(ReservationState::Confirmed))), "{not_there:?}");
     at.advance(60).await;
@@ -104,7 +107,10 @@ async fn b072_a_no_show_gives_back_the_nights_to_come_and_can_be_undone() {
     // 23:59 of the arrival's day, at the hotel.
     at.world.clock("2026-11-14T18:29:00Z").await;
     let early = step(&at, booked.id, Step::NoShow).await;
-    assert!(matches!(early, Err(StepError::NotToday(first, _)) if first == day("2026-11-15")), "{early:?}");
+    assert!(
+        matches!(early, Err(StepError::NotToday { first, .. }) if first == day("2026-11-15")),
+        "{early:?}"
+    );
     at.advance(60).await;
     step(&at, booked.id, Step::NoShow).await.expect("a no-show");
     assert_eq!(confirmed(&at).await, [1, 0, 0]);
@@ -196,5 +202,100 @@ async fn b065_staff_gives_money_back_in_parts_up_to_what_was_taken() {
     let succeeded = |amount: &str| (RefundState::Succeeded, amount.to_owned());
     assert_eq!(refunds, [succeeded("840.00"), succeeded("1000.00"), succeeded("20000.00")]);
     assert_eq!(confirmed(&at).await, [0, 0, 0]);
+    at.verify().await;
+}
+
+/// A stay of one night: its guest may come after midnight, and a no-show of it can be undone the day after.
+#[tokio::test]
+async fn a_stay_of_one_night_is_checked_in_late_and_its_no_show_is_undone() {
+    let at = DeskWorld::new().await;
+    let book = async || {
+        let guest = guest();
+        let hold = at.hold(&guest, ("2026-11-14", "2026-11-15")).await;
+        let Standing::Confirmed(booked) = at.pay(&guest, hold.id, "pm_ok").await.standing else {
+            panic!("paid")
+        };
+        booked.id
+    };
+    let (late, missed) = (book().await, book().await);
+    // 00:30 of the 15th, at the hotel.
+    at.world.clock("2026-11-14T19:00:00Z").await;
+    step(&at, late, Step::CheckIn).await.expect("late, and there");
+    step(&at, missed, Step::NoShow).await.expect("a no-show");
+    assert_eq!(at.counters("2026-11-14").await, (5, 0, 2));
+    step(&at, missed, Step::UndoNoShow).await.expect("undone");
+    step(&at, missed, Step::CheckIn).await.expect("there after all");
+    assert_eq!(at.counters("2026-11-14").await, (5, 0, 2));
+    at.verify().await;
+    at.world.clock("2026-11-16T06:00:00Z").await;
+    step(&at, missed, Step::CheckOut(Some(day("2026-11-15")))).await.expect("as booked, written late");
+    at.verify().await;
+}
+
+/// Who comes two days late takes tonight, and not the night that somebody else has had meanwhile.
+#[tokio::test]
+async fn an_undone_no_show_takes_the_nights_to_come_only() {
+    let at = DeskWorld::new().await;
+    at.sellable(STAY, 1).await;
+    let booked = book(&at, &guest(), 1).await;
+    at.world.clock("2026-11-15T06:00:00Z").await;
+    step(&at, booked.id, Step::NoShow).await.expect("a no-show");
+    let other = guest();
+    let hold = at.hold(&other, ("2026-11-15", "2026-11-16")).await;
+    at.pay(&other, hold.id, "pm_ok").await;
+    at.world.clock("2026-11-16T06:00:00Z").await;
+    step(&at, booked.id, Step::UndoNoShow).await.expect("tonight is free");
+    assert_eq!(confirmed(&at).await, [1, 1, 1]);
+    at.verify().await;
+}
+
+/// Rooms cancelled before stay cancelled, whatever the desk does with the others.
+#[tokio::test]
+async fn a_room_cancelled_before_is_not_taken_again_with_the_others() {
+    let at = DeskWorld::new().await;
+    let guest = guest();
+    let booked = book(&at, &guest, 2).await;
+    let cancel = |room, if_match| Cancel {
+        reservation: booked.id,
+        wanted: Wanted::Room(room),
+        if_match,
+        key: fresh_key(),
+    };
+    cancel::run(&at.desk, &guest, cancel(2, 1)).await.expect("one room");
+    at.world.clock("2026-11-15T06:00:00Z").await;
+    step(&at, booked.id, Step::NoShow).await.expect("a no-show");
+    step(&at, booked.id, Step::UndoNoShow).await.expect("undone");
+    assert_eq!(confirmed(&at).await, [1, 1, 1]);
+    // The stay has begun: it can be left early, and not cancelled.
+    let begun = cancel::run(&at.desk, &guest, cancel(1, 4)).await;
+    assert!(
+        matches!(begun, Err(cancel::CancelError::NotConfirmed(ReservationState::Confirmed))),
+        "{begun:?}"
+    );
+    at.verify().await;
+}
+
+/// What the hotel has given back before is not given back twice, and the guest is told the true sum.
+#[tokio::test]
+async fn a_cancellation_after_a_goodwill_refund_gives_back_the_rest() {
+    let at = DeskWorld::new().await;
+    let guest = guest();
+    let booked = book(&at, &guest, 1).await;
+    let goodwill = StaffRefund {
+        hotel: at.hotel.clone(),
+        reservation: booked.id,
+        amount: "840.00".to_owned(),
+        reason: "noise".to_owned(),
+        key: fresh_key(),
+    };
+    staff_refund::run(&at.desk, &at.world.operator, goodwill).await.expect("goodwill");
+    let preview = cancel::preview(&at.desk, &guest, booked.id).await.expect("read").expect("there");
+    let cancel = Cancel { reservation: booked.id, wanted: Wanted::Whole, if_match: 1, key: fresh_key() };
+    let done = cancel::run(&at.desk, &guest, cancel).await.expect("cancelled").answer;
+    assert_eq!((done.refund.to_string(), preview.refund), ("21000.00".to_owned(), done.refund));
+    at.settle_money().await;
+    let shown = reservations::find(&at.desk, &guest, booked.id).await.expect("read").expect("there");
+    let amounts: Vec<_> = shown.refunds.iter().map(|refund| refund.amount.to_string()).collect();
+    assert_eq!(amounts, ["840.00", "21000.00"]);
     at.verify().await;
 }

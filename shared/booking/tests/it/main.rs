@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 mod adjacent;
+mod allocated_anew;
 mod amounts;
 mod authorized;
 mod batches;

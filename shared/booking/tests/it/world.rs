@@ -25,7 +25,7 @@ use keyrack_domain::{
     ids::{PrincipalId, ShardId},
     occupancy::RoomRequest,
     operation_key::OperationKey,
-    policy::PaymentPolicy,
+    policy::{LateCapture, PaymentPolicy},
     principal::{Caller, Role},
     tax::TaxKind,
 };
@@ -204,6 +204,7 @@ pub(crate) fn hotel(code: &str, time_zone: &str, currency: &str, taxes: Vec<TaxI
         city: "A city".to_owned(),
         latitude: None,
         longitude: None,
+        late_capture: LateCapture::Refund,
         taxes,
         room_types: vec![room_type("RT-DLX"), room_type("RT-STD")],
         rate_plans: vec![RatePlanInput {

@@ -9,9 +9,9 @@ mod nights;
 mod rows;
 
 use keyrack_db::{DbError, PgConnection};
-use keyrack_domain::ids::HotelId;
+use keyrack_domain::ids::{HotelId, ReservationId};
 
-use super::{Subject, Violation, Violations};
+use super::{Broken, Subject, Violation, Violations};
 
 pub async fn events(
     connection: &mut PgConnection,
@@ -21,7 +21,38 @@ pub async fn events(
     let by_row = rows::told(connection, hotel, shown).await?;
     let by_night = nights::told(connection, hotel, shown).await?;
     let twice = told_twice(connection, hotel, shown).await?;
-    Ok(by_row.and(by_night, shown).and(twice, shown))
+    let steps = steps(connection, hotel, shown).await?;
+    Ok(by_row.and(by_night, shown).and(twice, shown).and(steps, shown))
+}
+
+/// A reservation's version rises by one with each change, and each change is one event.
+async fn steps(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Result<Violations, DbError> {
+    let rows = sqlx::query_as!(
+        Broken,
+        r#"-- store::verify::events::steps
+        SELECT r.reservation_id AS "id!",
+               'a reservation has one event for each of its versions' AS "rule!",
+               r.version::text AS "expected!",
+               coalesce(e.events, 0)::text AS "found!",
+               count(*) OVER () AS "total!"
+        FROM reservations r
+        LEFT JOIN (
+            SELECT o.payload ->> 'reservation_id' AS about, count(*) AS events
+            FROM outbox o
+            WHERE o.hotel_id = $1
+              AND o.type LIKE 'reservation.%'
+            GROUP BY 1
+        ) AS e ON e.about = concat('res_', lpad(to_hex($1::int), 8, '0'), replace(r.reservation_id::text, '-', ''))
+        WHERE r.hotel_id = $1
+          AND r.version <> coalesce(e.events, 0)
+        ORDER BY r.reservation_id
+        LIMIT $2"#,
+        hotel.0,
+        shown
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(Violations::of(rows, |id| Subject::Reservation(ReservationId::new(hotel, id))))
 }
 
 /// Consumers drop what carries an id that they have seen: the second event would be lost.

@@ -5,7 +5,7 @@ use keyrack_booking::{
     front_desk::{StepRequest, operation::Step},
 };
 use keyrack_domain::{code::HotelCode, ids::ReservationId};
-use keyrack_http::{Json, Key, MayMatch, Path, Problem, Signed};
+use keyrack_http::{Key, MayJson, MayMatch, Path, Problem, Signed};
 
 use super::step::run;
 
@@ -36,7 +36,7 @@ pub(crate) async fn check_out(
     Key(key): Key,
     MayMatch(if_match): MayMatch,
     desk: web::Data<Desk>,
-    Json(body): Json<CheckOutRequest>,
+    MayJson(body): MayJson<CheckOutRequest>,
 ) -> Result<HttpResponse, Problem> {
     let step = Step::CheckOut(body.check_out.map(|date| date.0));
     run(&desk, &caller, StepRequest { hotel, reservation, step, if_match, key }).await

@@ -11,10 +11,15 @@ use keyrack_booking::{
 use keyrack_domain::principal::Caller;
 use keyrack_http::{Problem, etag};
 
-use crate::{refusal, reply};
+use crate::{refusal, reply, routes::reservations::stale};
 
 pub(super) async fn run(desk: &Desk, caller: &Caller, request: StepRequest) -> Result<HttpResponse, Problem> {
-    let Answered { answer, replayed } = front_desk::run(desk, caller, request).await.map_err(refused)?;
+    let id = request.reservation;
+    let Answered { answer, replayed } = match front_desk::run(desk, caller, request).await {
+        Ok(answered) => answered,
+        Err(StepError::Stale(version, _)) => return stale(desk, caller, id, version).await,
+        Err(error) => return Err(refused(error)),
+    };
     let Stepped { reservation, state, version } = answer;
     let mut response = reply::written(StatusCode::OK, replayed);
     let body = StayStep { reservation_id: reservation, state: state.into(), version };
@@ -24,17 +29,13 @@ pub(super) async fn run(desk: &Desk, caller: &Caller, request: StepRequest) -> R
 fn refused(error: StepError) -> Problem {
     match error {
         StepError::NotFound => Problem::not_found(),
-        StepError::Stale(version, state) => {
-            Problem::new(Code::VersionConflict, format!("The reservation is at version {version}."))
-                .fact("version", version)
-                .fact("state", ReservationState::from(state))
-        }
-        StepError::WrongState(state) => {
+        StepError::WrongState(state) | StepError::Stale(_, state) => {
             let state = ReservationState::from(state);
             Problem::new(Code::Conflict, "The reservation's state does not allow this.").fact("state", state)
         }
-        StepError::NotToday(first, last) => {
-            let detail = format!("This can be done from {first} on, and not after {last}, at the hotel.");
+        StepError::NotToday { first, last } => {
+            let until = last.map_or_else(String::new, |last| format!(" until {last}"));
+            let detail = format!("This can be done from {first}{until}, by the hotel's calendar.");
             Problem::new(Code::Conflict, detail).fact("first", first).fact("last", last)
         }
         StepError::NoSuchDeparture(first, last) => {

@@ -65,6 +65,7 @@ fn input(body: HotelRequest) -> Result<HotelInput, Problem> {
         time_zone: body.time_zone,
         currency: body.currency,
         city: body.city,
+        late_capture: body.late_capture.map(Into::into).unwrap_or_default(),
         taxes: body.taxes.into_iter().map(tax).collect(),
         room_types: body.room_types.into_iter().map(room_type).collect(),
         rate_plans: body.rate_plans.into_iter().map(rate_plan).collect(),

@@ -4,7 +4,9 @@ use keyrack_api_types::{
     operation::{Operation, Operations},
 };
 use keyrack_booking::{
-    Desk, create_hotel, credentials,
+    Desk,
+    cancel::{self, operation::Cancellation as Cancelled},
+    create_hotel, credentials,
     edit_inventory::{self, InventoryEdited},
     operations::{self, Filter, OperationResult, OperationView},
     place_hold,
@@ -67,6 +69,7 @@ async fn operation(desk: &Desk, view: OperationView) -> Result<Operation, Proble
         hold: None,
         booking: None,
         inventory: None,
+        cancellation: None,
         credential_id: None,
     };
     match result {
@@ -79,7 +82,9 @@ async fn operation(desk: &Desk, view: OperationView) -> Result<Operation, Proble
 }
 
 fn usual_status(endpoint: &str) -> StatusCode {
-    if endpoint.starts_with("POST ") { StatusCode::CREATED } else { StatusCode::OK }
+    let steps = ["/cancel", "/check-in", "/check-out", "/no-show", "/undo"];
+    let makes = endpoint.starts_with("POST ") && !steps.iter().any(|step| endpoint.ends_with(step));
+    if makes { StatusCode::CREATED } else { StatusCode::OK }
 }
 
 /// What was made is told, or where it is; of edits of rates and restrictions, that they were done.
@@ -97,6 +102,13 @@ fn completed(told: Operation, answer: serde_json::Value) -> Result<Operation, Pr
         let edited = recorded::<InventoryEdited>(answer)?;
         let items = edited.nights.into_iter().map(wire::inventory_night).collect();
         Ok(Operation { inventory: Some(InventoryNights { items }), ..told })
+    } else if endpoint == cancel::CANCEL.0 || endpoint == cancel::CANCEL_ROOM.0 {
+        let view = recorded::<Cancelled>(answer)?;
+        let path = Some(wire::reservation_path(view.reservation));
+        Ok(Operation { path, cancellation: Some(wire::cancellation(view)), ..told })
+    } else if let Some(reservation) = answer.get("reservation").and_then(serde_json::Value::as_str) {
+        // A step of the stay: where its reservation is now.
+        Ok(Operation { path: Some(format!("/v1/reservations/{reservation}")), ..told })
     } else if endpoint == create_hotel::ENDPOINT.0 {
         Ok(Operation { path: Some(format!("/v1/hotels/{}", told.hotel)), ..told })
     } else if endpoint == credentials::ENDPOINT.0 {

@@ -2,7 +2,7 @@ use actix_web::{HttpResponse, http::StatusCode, post, web};
 use keyrack_api_types::{cancellation::Cancellation, code::Code, reservation::ReservationState};
 use keyrack_booking::{
     Answered, Desk,
-    cancel::{self, Cancel, CancelError, operation, price::Wanted},
+    cancel::{self, Cancel, CancelError, price::Wanted},
 };
 use keyrack_domain::{ids::ReservationId, principal::Caller};
 use keyrack_http::{IfMatch, Key, Path, Problem, Signed, etag};
@@ -45,27 +45,15 @@ pub(super) async fn run(desk: &Desk, caller: &Caller, request: Cancel) -> Result
     match cancel::run(desk, caller, request).await {
         Ok(Answered { answer, replayed }) => {
             let mut response = reply::written(StatusCode::OK, replayed);
-            Ok(response.insert_header(etag(answer.version)).json(body(answer)))
+            Ok(response.insert_header(etag(answer.version)).json(wire::cancellation(answer)))
         }
         Err(CancelError::Stale(version, _)) => stale(desk, caller, id, version).await,
         Err(error) => Err(refused(error)),
     }
 }
 
-fn body(view: operation::Cancellation) -> Cancellation {
-    let operation::Cancellation { reservation, state, version, rooms, penalty, refund } = view;
-    Cancellation {
-        reservation_id: reservation,
-        state: state.into(),
-        version,
-        rooms: wire::cancelled_rooms(rooms),
-        penalty: penalty.into(),
-        refund: refund.into(),
-    }
-}
-
 /// Whoever decides again needs the present state, so it comes along.
-async fn stale(
+pub(crate) async fn stale(
     desk: &Desk,
     caller: &Caller,
     id: ReservationId,
@@ -84,10 +72,11 @@ async fn stale(
 fn refused(error: CancelError) -> Problem {
     match error {
         CancelError::NotFound => Problem::not_found(),
-        CancelError::NotConfirmed(state) | CancelError::Stale(_, state) => {
-            Problem::new(Code::Conflict, "Only a reservation that is CONFIRMED can be cancelled.")
-                .fact("state", ReservationState::from(state))
-        }
+        CancelError::NotConfirmed(state) | CancelError::Stale(_, state) => Problem::new(
+            Code::Conflict,
+            "Only a reservation that is CONFIRMED can be cancelled, to the day of arrival.",
+        )
+        .fact("state", ReservationState::from(state)),
         CancelError::Key(refused) => refusal::key(refused),
         CancelError::Fault(fault) => refusal::fault(fault),
     }

@@ -4,6 +4,7 @@ mod list;
 mod preview;
 mod show;
 
+pub(super) use cancel::stale;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
