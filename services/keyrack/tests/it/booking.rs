@@ -50,6 +50,11 @@ impl Guest {
         request.header("Idempotency-Key", key).json(json).send().await
     }
 
+    pub(crate) async fn put(&self, path: &str, key: &str, json: &Value) -> reqwest::Result<Response> {
+        let request = self.http.put(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
+        request.header("Idempotency-Key", key).json(json).send().await
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Value {
         let request = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
         body(request.send().await.expect("an answer"), StatusCode::OK).await

@@ -157,14 +157,52 @@ async fn a_cancellation_that_dies_at_any_point_gives_units_and_money_back_once()
     }
 }
 
-/// The capture arrives when the hold has gone; the sweep, or the sender of the refund, dies over it.
+/// The capture arrives when the hold has gone and the night is closed; the sweep, or the sender of the refund,
+/// dies over it.
 #[tokio::test]
 async fn a_late_capture_goes_back_once_wherever_its_refund_dies() {
     let sandbox = Sandbox::new();
     let of_sweep = POINTS.map(|point| format!("give_up_booking.{point}"));
     let of_refund = ["settle_refund.before_commit", "settle_refund.after_commit"].map(str::to_owned);
     for (number, point) in of_sweep.into_iter().chain(of_refund).enumerate() {
-        let environment = [("KEYRACK_ABORT_AT", point.as_str()), ("KEYRACK_PROVIDER__DEADLINE_MS", "1000")];
+        let late = Late::capture(&sandbox, number, &point, true).await;
+        let failed = late.guest.book_with(&late.hold, "pm_slow").await.expect("an answer");
+        let failed = body(failed, StatusCode::CONFLICT).await;
+        assert_eq!(
+            (&failed["code"], &failed["refund"]["state"]),
+            (&json!("BOOKING_FAILED"), &json!("SUCCEEDED"))
+        );
+        assert_eq!(refunds(&late.base_url, &late.attempt).await, 1, "{point}");
+        late.ends_with((0, 0)).await;
+    }
+}
+
+/// The nights are still free: the rooms are taken again, and the process dies over that.
+#[tokio::test]
+async fn a_late_capture_gets_its_rooms_once_wherever_their_allocation_dies() {
+    let sandbox = Sandbox::new();
+    for (number, point) in POINTS.into_iter().enumerate() {
+        let late = Late::capture(&sandbox, number, &format!("allocate_anew.{point}"), false).await;
+        let booked = late.guest.book_with(&late.hold, "pm_slow").await.expect("an answer");
+        assert_eq!(body(booked, StatusCode::CREATED).await["status"], "CONFIRMED", "{point}");
+        assert_eq!(refunds(&late.base_url, &late.attempt).await, 0, "{point}");
+        late.ends_with((0, 1)).await;
+    }
+}
+
+/// A capture that came after the hold, in a sandbox that died over it and was started again.
+struct Late<'s> {
+    sandbox: &'s Sandbox,
+    process: Process,
+    base_url: String,
+    guest: Guest,
+    hold: String,
+    attempt: String,
+}
+
+impl<'s> Late<'s> {
+    async fn capture(sandbox: &'s Sandbox, number: usize, point: &str, closed: bool) -> Self {
+        let environment = [("KEYRACK_ABORT_AT", point), ("KEYRACK_PROVIDER__DEADLINE_MS", "1000")];
         let (process, base_url) = sandbox.start(&environment).await;
         let guest = Guest::new(&base_url).await.number(number);
         let hold = guest.hold(&guest.quote().await).await;
@@ -173,6 +211,9 @@ async fn a_late_capture_goes_back_once_wherever_its_refund_dies() {
         // The provider has not captured yet: the sweep can end nothing, and the hold's time runs out.
         sandbox.advance(&base_url, 601).await;
         assert_eq!(guest.get(&format!("/v1/holds/{hold}")).await["state"], "EXPIRED", "{point}");
+        if closed {
+            sandbox.close(&base_url, guest.first_night()).await;
+        }
         release_capture(&base_url, &attempt).await;
         // Until the lease of the sweep that found nothing has ended, and the next ones have come by.
         let mut runs = 0;
@@ -187,16 +228,13 @@ async fn a_late_capture_goes_back_once_wherever_its_refund_dies() {
             sandbox.advance(&base_url, 31).await;
         }
         let guest = guest.at(&base_url);
-        let failed = guest.book_with(&hold, "pm_slow").await.expect("an answer");
-        let failed = body(failed, StatusCode::CONFLICT).await;
-        assert_eq!(
-            (&failed["code"], &failed["refund"]["state"]),
-            (&json!("BOOKING_FAILED"), &json!("SUCCEEDED"))
-        );
-        assert_eq!(refunds(&base_url, &attempt).await, 1, "{point}");
-        assert_eq!(sandbox.claimed(&base_url, guest.first_night()).await, (0, 0), "{point}");
-        sandbox.must_verify().await;
-        process.stop_cleanly().await;
+        Self { sandbox, process, base_url, guest, hold, attempt }
+    }
+
+    async fn ends_with(self, claimed: (u64, u64)) {
+        assert_eq!(self.sandbox.claimed(&self.base_url, self.guest.first_night()).await, claimed);
+        self.sandbox.must_verify().await;
+        self.process.stop_cleanly().await;
     }
 }
 

@@ -79,6 +79,16 @@ impl Sandbox {
         (count("held"), count("confirmed"))
     }
 
+    /// Nothing of that night is sold any more.
+    pub(crate) async fn close(&self, base_url: &str, night: NaiveDate) {
+        let change = json!({"room_type": "RT-DLX", "first_night": night, "last_night": night, "sellable": 0});
+        let path = "/v1/hotels/HTL-204/inventory";
+        let key = format!("close-{night}");
+        let operator = self.operator(base_url);
+        let closed = operator.put(path, &key, &json!({ "changes": [change] })).await.expect("an answer");
+        body(closed, StatusCode::OK).await;
+    }
+
     pub(crate) async fn must_verify(&self) {
         let verified = run(&["verify", "--data-dir", self.path()], &[]).await;
         assert_eq!(verified.status.code(), Some(0), "{}{}", stdout(&verified), stderr(&verified));
