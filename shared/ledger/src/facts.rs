@@ -9,12 +9,12 @@ use keyrack_domain::{
     restriction::Restrictions,
 };
 use keyrack_store::{
-    attempts::AttemptRow,
+    attempts::{AttemptMove, AttemptRow},
     facts::OwnHold,
     holds::{HoldRow, UnitNight},
     nights::{Night, NightKey},
     quotes::QuoteRow,
-    reservation_rooms::{Cancelled, RoomRow},
+    reservation_rooms::{Cancelled, RoomCancelled, RoomRow},
     reservations::ReservationRow,
 };
 
@@ -87,20 +87,7 @@ impl Facts {
         match write {
             // Consumed at once, by a late capture: nobody's open hold.
             Write::PlaceHold(row, _) if row.state != HoldState::Active => {}
-            Write::PlaceHold(row, units) => {
-                let own = OwnHold {
-                    id: row.id,
-                    principal: row.principal,
-                    expires_at: row.expires_at,
-                    deferred_until: None,
-                    room_types: units.iter().map(|unit| unit.room_type).collect(),
-                    check_in: row.stay.check_in(),
-                    check_out: row.stay.check_out(),
-                };
-                self.own_holds.entry((row.id.hotel(), row.principal)).or_default().push(own);
-                let hold = HoldFacts { row: row.clone(), units: units.clone(), open_attempt: None };
-                self.holds.insert(row.id, hold);
-            }
+            Write::PlaceHold(row, units) => self.place(row, units),
             Write::CloseHold(id, to) => {
                 self.own_holds.values_mut().for_each(|holds| holds.retain(|hold| hold.id != *id));
                 if let Some(hold) = self.holds.get_mut(id) {
@@ -124,50 +111,78 @@ impl Facts {
                 }
                 self.attempts.insert(row.id, row.as_ref().clone());
             }
-            Write::ShiftAttempt(shift) => {
-                if let Some(row) = self.attempts.get_mut(&shift.id) {
-                    row.state = shift.to;
-                    row.failure.clone_from(&shift.failure);
-                    row.captured = shift.captured;
-                    row.refund_committed = shift.refund_committed;
-                    row.refunds = shift.refunds;
-                    if let Some(hold) = self.holds.get_mut(&row.hold)
-                        && hold.open_attempt == Some(shift.id)
-                        && !shift.to.is_open()
-                    {
-                        hold.open_attempt = None;
-                    }
-                }
-            }
+            Write::ShiftAttempt(shift) => self.shift(shift),
             Write::CancelRoom(cancelled) => {
-                if let Some(reservation) = self.reservations.get_mut(&cancelled.reservation) {
-                    reservation.units.retain(|unit| unit.room != cancelled.room);
-                    reservation.given_back.retain(|unit| unit.room != cancelled.room);
-                    let room = reservation.rooms.iter_mut().find(|room| room.room == cancelled.room);
-                    if let Some(room) = room {
-                        room.cancelled = Some(Cancelled { penalty: cancelled.penalty, at: self.now });
-                    }
-                }
+                let now = self.now;
+                self.reserved(cancelled.reservation, |reservation| reservation.cancel(cancelled, now));
             }
             Write::GiveBack(nights) => {
-                if let Some(reservation) = self.reservations.get_mut(&nights.reservation) {
+                self.reserved(nights.reservation, |reservation| {
                     let gone = reservation.units.extract_if(.., |unit| unit.date >= nights.first);
                     reservation.given_back.extend(gone);
-                }
+                });
             }
             Write::TakeAgain(nights) => {
-                if let Some(reservation) = self.reservations.get_mut(&nights.reservation) {
+                self.reserved(nights.reservation, |reservation| {
                     let again = reservation.given_back.extract_if(.., |unit| unit.date >= nights.first);
                     reservation.units.extend(again);
-                }
+                });
             }
             Write::ShiftReservation(shift) => {
-                if let Some(reservation) = self.reservations.get_mut(&shift.id) {
+                self.reserved(shift.id, |reservation| {
                     reservation.row.state = shift.to;
                     reservation.row.version = shift.to_version;
-                }
+                });
             }
             Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
+        }
+    }
+
+    fn place(&mut self, row: &HoldRow, units: &[UnitNight]) {
+        let own = OwnHold {
+            id: row.id,
+            principal: row.principal,
+            expires_at: row.expires_at,
+            deferred_until: None,
+            room_types: units.iter().map(|unit| unit.room_type).collect(),
+            check_in: row.stay.check_in(),
+            check_out: row.stay.check_out(),
+        };
+        self.own_holds.entry((row.id.hotel(), row.principal)).or_default().push(own);
+        let hold = HoldFacts { row: row.clone(), units: units.to_vec(), open_attempt: None };
+        self.holds.insert(row.id, hold);
+    }
+
+    fn shift(&mut self, shift: &AttemptMove) {
+        let Some(row) = self.attempts.get_mut(&shift.id) else { return };
+        row.state = shift.to;
+        row.failure.clone_from(&shift.failure);
+        row.captured = shift.captured;
+        row.refund_committed = shift.refund_committed;
+        row.refunds = shift.refunds;
+        // A hold may have another attempt that is open, where this one had ended before.
+        if let Some(hold) = self.holds.get_mut(&row.hold)
+            && hold.open_attempt == Some(shift.id)
+            && !shift.to.is_open()
+        {
+            hold.open_attempt = None;
+        }
+    }
+
+    fn reserved(&mut self, id: ReservationId, change: impl FnOnce(&mut ReservationFacts)) {
+        if let Some(reservation) = self.reservations.get_mut(&id) {
+            change(reservation);
+        }
+    }
+}
+
+impl ReservationFacts {
+    fn cancel(&mut self, cancelled: &RoomCancelled, now: Moment) {
+        self.units.retain(|unit| unit.room != cancelled.room);
+        self.given_back.retain(|unit| unit.room != cancelled.room);
+        let room = self.rooms.iter_mut().find(|room| room.room == cancelled.room);
+        if let Some(room) = room {
+            room.cancelled = Some(Cancelled { penalty: cancelled.penalty, at: now });
         }
     }
 }

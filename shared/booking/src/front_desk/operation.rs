@@ -205,7 +205,7 @@ impl StepOp {
             let delta = changes.nights.entry(availability::night_of(self.hotel.id, unit)).or_default();
             *delta = NightDelta { confirmed: delta.confirmed + by, ..*delta };
         }
-        if let Some(refusal) = self.does_not_fit(&changes.nights, facts) {
+        if let Some(refusal) = does_not_fit(&changes.nights, facts) {
             return refusal;
         }
         let first = touched.iter().map(|unit| unit.date).min();
@@ -224,24 +224,6 @@ impl StepOp {
         self.tell(reservation, &stepped, &touched, facts, &mut changes);
         changes.answer = key::answer(&stepped);
         Decision::Commit(changes, StepAnswer::Stepped(stepped))
-    }
-
-    /// Units that cannot go back are drift; units that cannot be taken again are sold.
-    fn does_not_fit(
-        &self,
-        deltas: &BTreeMap<NightKey, NightDelta>,
-        facts: &Facts,
-    ) -> Option<Decision<StepAnswer>> {
-        let lacks = |(key, delta): &(&NightKey, &NightDelta)| match facts.nights.get(key) {
-            None => true,
-            Some(night) if delta.confirmed > 0 => night.available() < delta.confirmed,
-            Some(night) => night.confirmed + delta.confirmed < 0,
-        };
-        let (key, delta) = deltas.iter().find(lacks)?;
-        let sold = delta.confirmed > 0;
-        let answer = if sold { StepAnswer::SoldOut(*key) } else { StepAnswer::Drift(*key) };
-        // The reservation and its nights must be of one instant.
-        Some(Decision::Refuse { answer, grounds: Grounds::Locks })
     }
 
     fn tell(
@@ -276,4 +258,18 @@ impl StepOp {
         });
         changes.events.push(NewEvent { hotel, event });
     }
+}
+
+/// Units that cannot go back are drift; units that cannot be taken again are sold.
+fn does_not_fit(deltas: &BTreeMap<NightKey, NightDelta>, facts: &Facts) -> Option<Decision<StepAnswer>> {
+    let lacks = |(key, delta): &(&NightKey, &NightDelta)| match facts.nights.get(key) {
+        None => true,
+        Some(night) if delta.confirmed > 0 => night.available() < delta.confirmed,
+        Some(night) => night.confirmed + delta.confirmed < 0,
+    };
+    let (key, delta) = deltas.iter().find(lacks)?;
+    let sold = delta.confirmed > 0;
+    let answer = if sold { StepAnswer::SoldOut(*key) } else { StepAnswer::Drift(*key) };
+    // The reservation and its nights must be of one instant.
+    Some(Decision::Refuse { answer, grounds: Grounds::Locks })
 }
