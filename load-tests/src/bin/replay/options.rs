@@ -5,7 +5,7 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 /// Replays the bookings of two real hotels through the HTTP API of a sandbox, in the order in which
-/// they were made, and checks every answer.
+/// they were made, with their cancellations and no-shows, and checks every answer.
 ///
 /// Exit code: 0 all is well; 1 something is wrong, or not all was replayed; 2 it could not run.
 #[derive(Parser, Debug)]
@@ -23,9 +23,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<NonZeroUsize>,
 
-    /// Replay the creation of bookings that were cancelled later, too. They stay booked.
+    /// Leave out the rows that were cancelled later or whose guest did not come.
     #[arg(long)]
-    pub(crate) all: bool,
+    pub(crate) without_cancelled: bool,
 
     /// Guests who book at the same time.
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=256))]
