@@ -144,6 +144,7 @@ mod tests {
     use crate::{
         ending::Ending,
         sample::{day, row, wish},
+        workload::Choice,
     };
 
     fn hotels(wishes: Vec<Wish>) -> Hotels {
@@ -152,7 +153,7 @@ mod tests {
     }
 
     fn of_rows(rows: Vec<Row>) -> Hotels {
-        Hotels::of(&Workload::choose(rows, true, None)).expect("hotels")
+        Hotels::of(&Workload::choose(rows, Choice::default())).expect("hotels")
     }
 
     fn units_of(wishes: Vec<Wish>) -> u32 {

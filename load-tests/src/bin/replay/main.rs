@@ -123,7 +123,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<Verdict, CannotRun> {
     let rows = archive::read(&options.bookings)?;
-    let workload = Workload::choose(rows, !options.without_cancelled, options.rows);
+    let workload = Workload::choose(rows, options.choice());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) =

@@ -1,8 +1,11 @@
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
+use chrono::NaiveDate;
 use clap::Parser;
 use reqwest::Url;
 use secrecy::SecretString;
+
+use crate::workload::Choice;
 
 /// Replays the bookings of two real hotels through the HTTP API of a sandbox, in the order in which
 /// they were made, with their cancellations and no-shows, and checks every answer.
@@ -19,7 +22,11 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) skip_if_absent: bool,
 
-    /// Only the first N rows, in the order in which the bookings were made.
+    /// Only rows that were booked on this day or later.
+    #[arg(long, value_name = "DATE")]
+    pub(crate) from: Option<NaiveDate>,
+
+    /// Only the first N rows, in the order in which the bookings were made, and all that became of them.
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<NonZeroUsize>,
 
@@ -60,6 +67,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    pub(crate) fn choice(&self) -> Choice {
+        Choice { without_cancelled: self.without_cancelled, from: self.from, most: self.rows }
+    }
+
     pub(crate) fn patience(&self) -> Duration {
         Duration::from_secs(self.max_minutes * 60)
     }

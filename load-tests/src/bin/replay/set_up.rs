@@ -101,11 +101,6 @@ fn hotel_body(hotel: Hotel, room_types: &RoomTypes) -> Value {
             "units": room_type.units,
         })
     });
-    let free_until_the_day_before = json!({
-        "until_days_before": fee::FREE_UNTIL_DAYS_BEFORE,
-        "until_time": format!("{:02}:00", fee::FREE_UNTIL_HOUR),
-        "penalty": { "kind": "none" },
-    });
     json!({
         "code": hotel.code(),
         "name": hotel.name(),
@@ -114,19 +109,28 @@ fn hotel_body(hotel: Hotel, room_types: &RoomTypes) -> Value {
         "city": hotel.town(),
         "taxes": [{ "kind": "percent", "label": "IVA 6 %", "value": "6", "included": true }],
         "room_types": room_types.collect::<Vec<_>>(),
-        "rate_plans": [
-            {
-                "code": Plan::Flexible.code(),
-                "name": "Flexible",
-                "cancellation": [free_until_the_day_before],
-                "payment": "prepay",
-            },
-            {
-                "code": Plan::NonRefundable.code(),
-                "name": "Non-refundable",
-                "cancellation": [],
-                "payment": "prepay",
-            },
-        ],
+        "rate_plans": rate_plans(),
     })
+}
+
+fn rate_plans() -> Value {
+    let free_until_the_evening_before = json!({
+        "until_days_before": fee::FREE_UNTIL_DAYS_BEFORE,
+        "until_time": format!("{:02}:00", fee::FREE_UNTIL_HOUR),
+        "penalty": { "kind": "none" },
+    });
+    json!([
+        {
+            "code": Plan::Flexible.code(),
+            "name": "Flexible",
+            "cancellation": [free_until_the_evening_before],
+            "payment": "prepay",
+        },
+        {
+            "code": Plan::NonRefundable.code(),
+            "name": "Non-refundable",
+            "cancellation": [],
+            "payment": "prepay",
+        },
+    ])
 }

@@ -22,6 +22,9 @@ pub(crate) fn rows(census: Census, tally: &Tally) {
     let line = |count: usize, what: &str| println!("{:>9}  {what}", count_of(count));
     println!();
     line(census.in_archive, "rows in the archive");
+    if census.left_out_earlier > 0 {
+        line(census.left_out_earlier, "left out: booked earlier than asked for (--from)");
+    }
     if census.left_out_cancelled > 0 {
         line(
             census.left_out_cancelled,

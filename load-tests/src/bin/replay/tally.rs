@@ -185,7 +185,7 @@ mod tests {
     use crate::{
         row::Unusable,
         sample::{day, euros, reserved, row},
-        workload::Workload,
+        workload::{Choice, Workload},
     };
 
     fn booked() -> Told {
@@ -224,7 +224,7 @@ mod tests {
     fn sold_out_means_full_when_the_days_bookings_are_made_whatever_is_given_back_later() {
         let cancelled = Ending::Cancelled(day("2031-05-01"));
         let row = Row { ending: Some(cancelled), ..row("2031-05-01", 1) };
-        let hotels = Hotels::of(&Workload::choose(vec![row.clone()], true, None)).expect("hotels");
+        let hotels = Hotels::of(&Workload::choose(vec![row.clone()], Choice::default())).expect("hotels");
         let sold_out = || Told::SoldOut {
             room_type: "A".parse().expect("a code"),
             night: day("2031-05-01"),

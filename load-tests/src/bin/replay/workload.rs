@@ -27,9 +27,22 @@ pub(crate) struct Day {
     pub(crate) endings: Vec<(Ending, Row)>,
 }
 
+/// Of the rows of the archive; by default all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Choice {
+    /// Those that became a stay only.
+    pub(crate) without_cancelled: bool,
+    /// Those that were booked on this day or later.
+    pub(crate) from: Option<NaiveDate>,
+    /// The first so many by day of booking.
+    pub(crate) most: Option<NonZeroUsize>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Census {
     pub(crate) in_archive: usize,
+    /// Before the day that was asked for.
+    pub(crate) left_out_earlier: usize,
     pub(crate) left_out_cancelled: usize,
     /// Beyond the number of rows that was asked for.
     pub(crate) not_chosen: usize,
@@ -39,34 +52,47 @@ pub(crate) struct Census {
 }
 
 impl Workload {
-    /// The first `most` rows by day of booking, and all that became of them; rows that did not become a
-    /// stay only `with_cancelled`.
-    pub(crate) fn choose(mut rows: Vec<Row>, with_cancelled: bool, most: Option<NonZeroUsize>) -> Self {
+    /// The rows by day of booking, and all that became of them, however late.
+    pub(crate) fn choose(mut rows: Vec<Row>, choice: Choice) -> Self {
         let in_archive = rows.len();
-        rows.retain(|row| with_cancelled || row.ending.is_none());
-        let left_out_cancelled = in_archive - rows.len();
-        rows.sort_by_key(|row| (row.created, row.number));
+        rows.retain(|row| choice.from.is_none_or(|from| row.created >= from));
+        let late_enough = rows.len();
+        rows.retain(|row| !choice.without_cancelled || row.ending.is_none());
         let kept = rows.len();
-        rows.truncate(most.map_or(kept, NonZeroUsize::get));
-        let chosen = rows.len();
-        let mut days = BTreeMap::<NaiveDate, Day>::new();
-        let mut endings = 0;
-        for row in rows {
-            if let Some(ending) = row.ending {
-                endings += 1;
-                let date = ending.date();
-                days.entry(date).or_insert_with(|| Day::empty(date)).endings.push((ending, row.clone()));
-            }
-            let date = row.created;
-            days.entry(date).or_insert_with(|| Day::empty(date)).rows.push(row);
-        }
-        let census = Census { in_archive, left_out_cancelled, not_chosen: kept - chosen, chosen, endings };
-        Self { days: days.into_values().collect(), census }
+        rows.sort_by_key(|row| (row.created, row.number));
+        rows.truncate(choice.most.map_or(kept, NonZeroUsize::get));
+        let (days, endings) = by_day(rows);
+        let chosen = days.iter().map(|day| day.rows.len()).sum();
+        let census = Census {
+            in_archive,
+            left_out_earlier: in_archive - late_enough,
+            left_out_cancelled: late_enough - kept,
+            not_chosen: kept - chosen,
+            chosen,
+            endings,
+        };
+        Self { days, census }
     }
 
     pub(crate) fn wishes(&self) -> impl Iterator<Item = &Wish> {
         self.days.iter().flat_map(|day| &day.rows).filter_map(|row| row.wish.as_ref().ok())
     }
+}
+
+/// And the number of endings.
+fn by_day(rows: Vec<Row>) -> (Vec<Day>, usize) {
+    let mut days = BTreeMap::<NaiveDate, Day>::new();
+    let mut endings = 0;
+    for row in rows {
+        if let Some(ending) = row.ending {
+            endings += 1;
+            let date = ending.date();
+            days.entry(date).or_insert_with(|| Day::empty(date)).endings.push((ending, row.clone()));
+        }
+        let date = row.created;
+        days.entry(date).or_insert_with(|| Day::empty(date)).rows.push(row);
+    }
+    (days.into_values().collect(), endings)
 }
 
 impl Census {
@@ -102,6 +128,8 @@ mod tests {
         ]
     }
 
+    const ALL: Choice = Choice { without_cancelled: false, from: None, most: None };
+
     /// The day, who books on it, and whose booking ends on it.
     fn order(workload: &Workload) -> Vec<(String, Vec<u32>, Vec<u32>)> {
         let booked = |day: &Day| day.rows.iter().map(|row| row.number).collect();
@@ -111,17 +139,17 @@ mod tests {
 
     #[test]
     fn rows_come_day_by_day_and_what_is_left_out_is_counted() {
-        let workload = Workload::choose(rows(), false, NonZeroUsize::new(2));
-        let expected =
-            [("2031-05-01".to_owned(), vec![3], vec![]), ("2031-05-03".to_owned(), vec![1], vec![])];
-        assert_eq!(order(&workload), expected);
-        let census = Census { in_archive: 4, left_out_cancelled: 2, not_chosen: 0, chosen: 2, endings: 0 };
+        let workload =
+            Workload::choose(rows(), Choice { without_cancelled: true, most: NonZeroUsize::new(1), ..ALL });
+        assert_eq!(order(&workload), [("2031-05-01".to_owned(), vec![3], vec![])]);
+        let census =
+            Census { in_archive: 4, left_out_cancelled: 2, not_chosen: 1, chosen: 1, ..Census::default() };
         assert_eq!(workload.census, census);
     }
 
     #[test]
     fn what_was_cancelled_is_booked_too_and_ends_on_its_day_even_where_nobody_books() {
-        let workload = Workload::choose(rows(), true, None);
+        let workload = Workload::choose(rows(), ALL);
         let expected = [
             ("2031-05-01".to_owned(), vec![2, 3], vec![2]),
             ("2031-05-03".to_owned(), vec![1, 4], vec![]),
@@ -132,8 +160,17 @@ mod tests {
     }
 
     #[test]
+    fn what_was_booked_earlier_is_left_out_with_its_ending() {
+        let workload = Workload::choose(rows(), Choice { from: Some(day("2031-05-02")), ..ALL });
+        let expected =
+            [("2031-05-03".to_owned(), vec![1, 4], vec![]), ("2031-05-04".to_owned(), vec![], vec![4])];
+        assert_eq!(order(&workload), expected);
+        assert_eq!((workload.census.left_out_earlier, workload.census.endings), (2, 1));
+    }
+
+    #[test]
     fn the_first_rows_bring_their_endings_along_and_no_others() {
-        let workload = Workload::choose(rows(), true, NonZeroUsize::new(1));
+        let workload = Workload::choose(rows(), Choice { most: NonZeroUsize::new(1), ..ALL });
         assert_eq!(order(&workload), [("2031-05-01".to_owned(), vec![2], vec![2])]);
         assert_eq!((workload.census.not_chosen, workload.census.events()), (3, 2));
     }
