@@ -119,23 +119,23 @@ impl Book {
         }
     }
 
-    pub(crate) fn kept(&self, currency: Currency) -> String {
-        self.written(self.captured.saturating_sub(self.refunded), currency)
+    pub(crate) fn kept(&self, currency: Currency) -> Money {
+        money(self.captured.saturating_sub(self.refunded), currency)
     }
 
     pub(crate) fn in_words(&self, currency: Currency) -> String {
         let Self { captures, refunds, .. } = self;
         let [captured, refunded, gone_back] =
-            [self.captured, self.refunded, self.gone_back].map(|units| self.written(units, currency));
+            [self.captured, self.refunded, self.gone_back].map(|units| money(units, currency));
         format!(
             "{captured} in {captures} captures, of which {gone_back} went back; {refunded} in {refunds} refunds"
         )
     }
+}
 
-    fn written(&self, units: u64, currency: Currency) -> String {
-        let units = i64::try_from(units).unwrap_or(i64::MAX);
-        Money::rounded(Decimal::new(units, currency.decimals()), currency).to_string()
-    }
+fn money(minor_units: u64, currency: Currency) -> Money {
+    let units = i64::try_from(minor_units).unwrap_or(i64::MAX);
+    Money::rounded(Decimal::new(units, currency.decimals()), currency)
 }
 
 fn minor_units(money: Money) -> u64 {
@@ -148,6 +148,7 @@ mod tests {
     use crate::{
         ending::Ending,
         reserved::Closed,
+        row::Row,
         sample::{day, euros, reserved, row},
         told::Told,
     };
@@ -183,7 +184,7 @@ mod tests {
             book().in_words(euro),
             "270.00 in 2 captures, of which 180.00 went back; 180.00 in 1 refunds"
         );
-        assert_eq!(book().kept(euro), "90.00");
+        assert_eq!(book().kept(euro), euros("90.00"));
         assert_eq!(book().since(book()), Book::default());
     }
 
@@ -192,7 +193,7 @@ mod tests {
         let mut tally = Tally::default();
         let cancelled = Ending::Cancelled(day("2031-05-01"));
         for (number, total) in [(1, "180.00"), (2, "90.00")] {
-            let row = crate::row::Row { number, ending: Some(cancelled), ..row("2031-05-01", 1) };
+            let row = Row { number, ending: Some(cancelled), ..row("2031-05-01", 1) };
             tally.note(&row, Ok(Told::Booked(Box::new(reserved(total)))));
         }
         assert_ne!(Book::expected(&tally), book());
