@@ -9,7 +9,7 @@ use std::{
 use keyrack_api_types::{code::Code, problem::ProblemDocument};
 use reqwest::{
     Method, StatusCode, Url,
-    header::{HeaderMap, RETRY_AFTER},
+    header::{HeaderMap, IF_MATCH, RETRY_AFTER},
     redirect::Policy,
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -50,9 +50,23 @@ pub(crate) struct Call<'a> {
     pub(crate) path: &'a str,
     pub(crate) token: Option<&'a SecretString>,
     pub(crate) key: Option<String>,
+    /// The version that the caller has seen.
+    pub(crate) if_match: Option<i32>,
     pub(crate) body: Option<Value>,
     /// Of the clock: answered when no worker has anything due.
     pub(crate) drained: bool,
+}
+
+impl<'a> Call<'a> {
+    /// Without anything that not every call has.
+    pub(crate) const fn new(
+        step: Step,
+        method: Method,
+        path: &'a str,
+        token: Option<&'a SecretString>,
+    ) -> Self {
+        Self { step, method, path, token, key: None, if_match: None, body: None, drained: false }
+    }
 }
 
 #[derive(Debug)]
@@ -111,6 +125,9 @@ impl Api {
         }
         if let Some(key) = &call.key {
             request = request.header("Idempotency-Key", key);
+        }
+        if let Some(version) = call.if_match {
+            request = request.header(IF_MATCH, format!("\"{version}\""));
         }
         if call.drained {
             request = request.header("Prefer", "wait-for=drained");
@@ -205,13 +222,8 @@ mod tests {
     fn a_report_shows_what_was_asked_but_no_token() {
         let token = SecretString::from("secret");
         let call = Call {
-            step: Step::Quote,
-            method: Method::POST,
-            path: "/v1/quotes",
-            token: Some(&token),
-            key: None,
             body: Some(serde_json::json!({"hotel": "x".repeat(SHOWN_CHARS)})),
-            drained: false,
+            ..Call::new(Step::Quote, Method::POST, "/v1/quotes", Some(&token))
         };
         let text = call.to_string();
         assert!(text.starts_with(r#"POST /v1/quotes {"hotel":"xxx"#) && text.ends_with("..."));

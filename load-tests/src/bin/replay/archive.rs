@@ -56,11 +56,11 @@ fn read_table(table: impl Read) -> Result<Vec<Row>, ArchiveError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Unusable;
+    use crate::{ending::Ending, row::Unusable, sample::day};
 
     const HEADER: &str = "hotel,is_canceled,lead_time,arrival_date_year,arrival_date_month,\
         arrival_date_day_of_month,stays_in_weekend_nights,stays_in_week_nights,adults,children,babies,\
-        meal,reserved_room_type,deposit_type,adr\n";
+        meal,reserved_room_type,deposit_type,adr,reservation_status,reservation_status_date\n";
 
     fn table(rows: &[&str]) -> Result<Vec<Row>, ArchiveError> {
         read_table(format!("{HEADER}{}\n", rows.join("\n")).as_bytes())
@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn a_row_becomes_a_wish_made_lead_time_days_before_its_arrival() {
-        let row = one("City Hotel,0,40,2031,March,2,2,3,2,1,1,BB,D,Non Refund,95.5");
-        assert_eq!((row.number, row.created.to_string().as_str(), row.cancelled), (1, "2031-01-21", false));
+        let row = one("City Hotel,0,40,2031,March,2,2,3,2,1,1,BB,D,Non Refund,95.5,Check-Out,2031-03-07");
+        assert_eq!((row.number, row.created.to_string().as_str(), row.ending), (1, "2031-01-21", None));
         let wish = row.wish.expect("a wish");
         assert_eq!(wish.check_in.to_string(), "2031-03-02");
         assert_eq!(wish.check_out.to_string(), "2031-03-07");
@@ -87,17 +87,35 @@ mod tests {
 
     #[test]
     fn a_row_without_a_night_is_a_wish_that_the_product_must_refuse() {
-        let row = one("Resort Hotel,1,0,2031,July,1,0,0,0,0,0,HB,A,No Deposit,0");
+        let row = one("Resort Hotel,1,0,2031,July,1,0,0,0,0,0,HB,A,No Deposit,0,Canceled,2031-07-01");
         let wish = row.wish.expect("a wish");
         assert_eq!(wish.check_in, wish.check_out);
-        assert_eq!((row.created, wish.adults, row.cancelled), (wish.check_in, 0, true));
+        assert_eq!((row.created, wish.adults), (wish.check_in, 0));
+        assert_eq!(row.ending, Some(Ending::Cancelled(wish.check_in)));
+    }
+
+    #[test]
+    fn who_did_not_come_is_marked_on_the_day_after_the_arrival_and_gives_the_later_nights_back() {
+        let ended = |ending: &str| {
+            one(&format!("City Hotel,1,40,2031,March,2,2,1,2,0,0,BB,D,No Deposit,95,{ending}"))
+        };
+        let freed = |row: &Row| {
+            let (wish, ending) = (row.wish.as_ref().expect("a wish"), row.ending.expect("an ending"));
+            wish.nights_freed_by(ending).map(|night| night.to_string()).collect::<Vec<_>>()
+        };
+        let no_show = ended("No-Show,2031-03-02");
+        assert_eq!(no_show.ending, Some(Ending::NoShow(day("2031-03-03"))));
+        assert_eq!(freed(&no_show), ["2031-03-03", "2031-03-04"]);
+        let cancelled = ended("Canceled,2031-02-11");
+        assert_eq!(cancelled.ending, Some(Ending::Cancelled(day("2031-02-11"))));
+        assert_eq!(freed(&cancelled), ["2031-03-02", "2031-03-03", "2031-03-04"]);
     }
 
     #[test]
     fn what_cannot_be_asked_for_is_refused_by_the_reader_and_keeps_its_place() {
         let rows = table(&[
-            "City Hotel,0,3,2031,May,5,0,1,2,NA,0,BB,A,No Deposit,80",
-            "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,-0.01",
+            "City Hotel,0,3,2031,May,5,0,1,2,NA,0,BB,A,No Deposit,80,Check-Out,2031-05-06",
+            "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,-0.01,Check-Out,2031-05-06",
         ])
         .expect("rows");
         assert_eq!(rows[0].wish, Err(Unusable::ChildrenNotGiven));
@@ -108,16 +126,30 @@ mod tests {
     #[test]
     fn a_row_that_makes_no_sense_ends_the_reading_and_is_named() {
         for (field, row) in [
-            ("hotel", "Space Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80"),
-            ("arrival_date", "City Hotel,0,3,2031,May,32,0,1,2,0,0,BB,A,No Deposit,80"),
-            ("arrival_date", "City Hotel,0,3,2031,Mai,5,0,1,2,0,0,BB,A,No Deposit,80"),
-            ("is_canceled", "City Hotel,2,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80"),
-            ("children", "City Hotel,0,3,2031,May,5,0,1,2,some,0,BB,A,No Deposit,80"),
-            ("reserved_room_type", "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,?,No Deposit,80"),
-            ("deposit_type", "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,Perhaps,80"),
-            ("adr", "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,free"),
+            ("hotel", "Space Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80,Check-Out,2031-05-06"),
+            ("arrival_date", "City Hotel,0,3,2031,May,32,0,1,2,0,0,BB,A,No Deposit,80,Check-Out,2031-05-06"),
+            ("arrival_date", "City Hotel,0,3,2031,Mai,5,0,1,2,0,0,BB,A,No Deposit,80,Check-Out,2031-05-06"),
+            ("is_canceled", "City Hotel,2,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80,Check-Out,2031-05-06"),
+            ("is_canceled", "City Hotel,1,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80,Check-Out,2031-05-06"),
+            ("reservation_status", "City Hotel,1,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80,Gone,2031-05-06"),
+            (
+                "reservation_status_date",
+                "City Hotel,1,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80,Canceled,2031-05-06",
+            ),
+            (
+                "reservation_status_date",
+                "City Hotel,1,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80,Canceled,2031-05-01",
+            ),
+            ("children", "City Hotel,0,3,2031,May,5,0,1,2,some,0,BB,A,No Deposit,80,Check-Out,2031-05-06"),
+            (
+                "reserved_room_type",
+                "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,?,No Deposit,80,Check-Out,2031-05-06",
+            ),
+            ("deposit_type", "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,Perhaps,80,Check-Out,2031-05-06"),
+            ("adr", "City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,free,Check-Out,2031-05-06"),
         ] {
-            match table(&["City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80", row]) {
+            match table(&["City Hotel,0,3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80,Check-Out,2031-05-06", row])
+            {
                 Err(ArchiveError::Row { row: 2, source }) => {
                     assert!(source.to_string().starts_with(field), "{source}");
                 }
@@ -125,7 +157,7 @@ mod tests {
             }
         }
         assert!(matches!(
-            table(&["City Hotel,0,-3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80"]),
+            table(&["City Hotel,0,-3,2031,May,5,0,1,2,0,0,BB,A,No Deposit,80,Check-Out,2031-05-06"]),
             Err(ArchiveError::Table(_))
         ));
     }
@@ -148,5 +180,9 @@ mod tests {
         assert_eq!(wishes().filter(|wish| wish.check_in == wish.check_out).count(), 715);
         let unusable = |why| rows.iter().filter(|row| row.wish == Err(why)).count();
         assert_eq!((unusable(Unusable::NegativeRate), unusable(Unusable::ChildrenNotGiven)), (1, 4));
+        let ended =
+            |which: fn(&Ending) -> bool| rows.iter().filter_map(|row| row.ending).filter(which).count();
+        assert_eq!(ended(|ending| matches!(ending, Ending::Cancelled(_))), 43_017);
+        assert_eq!(ended(|ending| matches!(ending, Ending::NoShow(_))), 1_207);
     }
 }

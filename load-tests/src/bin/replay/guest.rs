@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use chrono::NaiveDate;
 use keyrack_api_types::{
     booking::{Booking, BookingStatus},
     code::Code,
     date::Date,
     hold::Hold,
     money::Money,
+    reservation::Reservation,
 };
-use keyrack_domain::code::RoomTypeCode;
+use keyrack_domain::{code::RoomTypeCode, money};
 use reqwest::{Method, StatusCode};
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -18,6 +20,7 @@ use serde_json::{Value, json};
 use crate::{
     api::{Answer, Api, Call, CallError},
     hotels::Hotels,
+    reserved::Reserved,
     row::{Row, Wish},
     rules,
     timings::Step,
@@ -37,8 +40,10 @@ pub(crate) enum Wrong {
     Price { step: &'static str, wish: String, given: Box<Money>, expected: Box<Money> },
     #[error("booking {booking} is {status:?} instead of confirmed")]
     NotConfirmed { booking: String, status: BookingStatus },
+    #[error("{step} of {reservation}: {why}")]
+    Closed { step: &'static str, reservation: String, why: String },
     #[error("{wish} on {}: {why}", created)]
-    Judged { wish: String, created: chrono::NaiveDate, why: String },
+    Judged { wish: String, created: NaiveDate, why: String },
 }
 
 enum Ended {
@@ -69,8 +74,8 @@ pub(crate) async fn book(api: &Api, hotels: &Hotels, row: &Row) -> Result<Told, 
         Ok(wish) => wish,
         Err(unusable) => return Ok(Told::Unusable(*unusable)),
     };
-    let told = match (Guest { api, hotels, number: row.number, wish }).book().await {
-        Ok(()) => Told::Booked,
+    let told = match (Guest { api, hotels, number: row.number, created: row.created, wish }).book().await {
+        Ok(reserved) => Told::Booked(Box::new(reserved)),
         Err(Ended::Told(told)) => told,
         Err(Ended::Wrong(wrong)) => return Err(wrong),
     };
@@ -84,15 +89,16 @@ struct Guest<'a> {
     api: &'a Api,
     hotels: &'a Hotels,
     number: u32,
+    created: NaiveDate,
     wish: &'a Wish,
 }
 
 impl Guest<'_> {
-    async fn book(&self) -> Result<(), Ended> {
+    async fn book(&self) -> Result<Reserved, Ended> {
         let token = self.session().await?;
         let quote = self.quote(&token).await?;
         let hold = self.hold(&token, &quote).await?;
-        self.pay(&token, &hold).await
+        self.pay(token, &hold).await
     }
 
     async fn session(&self) -> Result<SecretString, CallError> {
@@ -125,22 +131,24 @@ impl Guest<'_> {
         Ok(hold)
     }
 
-    async fn pay(&self, token: &SecretString, hold: &Hold) -> Result<(), Ended> {
+    async fn pay(&self, token: SecretString, hold: &Hold) -> Result<Reserved, Ended> {
         let number = self.number;
         let body = json!({
             "hold_id": hold.id,
             "payment": { "method_token": "pm_ok" },
             "guest": { "name": format!("Guest {number}"), "email": format!("guest-{number}@replay.example") },
         });
-        let answer = self.send(Step::Booking, "/v1/bookings", Some(token), Some(body)).await?;
+        let answer = self.send(Step::Booking, "/v1/bookings", Some(&token), Some(body)).await?;
         let booking: Booking = match answer.status {
-            StatusCode::ACCEPTED => self.wait_for(token, answer.expect(StatusCode::ACCEPTED)?).await?,
+            StatusCode::ACCEPTED => self.wait_for(&token, answer.expect(StatusCode::ACCEPTED)?).await?,
             _ => answer.expect(StatusCode::CREATED)?,
         };
-        self.check_price("the booking", &booking.total)?;
-        match booking.status {
-            BookingStatus::Confirmed if booking.reservation.is_some() => Ok(()),
-            status => Err(Wrong::NotConfirmed { booking: booking.id.to_string(), status }.into()),
+        let total = self.check_price("the booking", &booking.total)?;
+        match (booking.status, booking.reservation) {
+            (BookingStatus::Confirmed, Some(Reservation { id: reservation, version, .. })) => {
+                Ok(Reserved { reservation, version, token, total })
+            }
+            (status, _) => Err(Wrong::NotConfirmed { booking: booking.id.to_string(), status }.into()),
         }
     }
 
@@ -153,15 +161,7 @@ impl Guest<'_> {
             }
             let wait = booking.next.after_s.map_or(BETWEEN_LOOKS, Duration::from_secs);
             tokio::time::sleep(wait.min(BETWEEN_LOOKS)).await;
-            let call = Call {
-                step: Step::LookUp,
-                method: Method::GET,
-                path: &path,
-                token: Some(token),
-                key: None,
-                body: None,
-                drained: false,
-            };
+            let call = Call::new(Step::LookUp, Method::GET, &path, Some(token));
             booking = self.api.send(call).await?.expect(StatusCode::OK)?;
         }
         Ok(booking)
@@ -176,17 +176,21 @@ impl Guest<'_> {
         body: Option<Value>,
     ) -> Result<Answer, CallError> {
         let key = token.map(|_| format!("replay-{}-{}", self.number, path.trim_start_matches("/v1/")));
-        self.api.send(Call { step, method: Method::POST, path, token, key, body, drained: false }).await
+        self.api.send(Call { key, body, ..Call::new(step, Method::POST, path, token) }).await
     }
 
-    fn check_price(&self, step: &'static str, given: &Money) -> Result<(), Wrong> {
-        match self.hotels.price(self.wish).map(Money::from) {
-            Some(expected) if expected != *given => {
-                let wish = quote_body(self.wish).to_string();
-                Err(Wrong::Price { step, wish, given: Box::new(given.clone()), expected: Box::new(expected) })
-            }
-            _ => Ok(()),
+    /// The price, where it is the expected one.
+    fn check_price(&self, step: &'static str, given: &Money) -> Result<money::Money, Wrong> {
+        let wish = || quote_body(self.wish).to_string();
+        let Some(price) = self.hotels.price(self.wish) else {
+            let why = "sold, although there is no price for it".to_owned();
+            return Err(Wrong::Judged { wish: wish(), created: self.created, why });
+        };
+        let expected = Money::from(price);
+        if expected == *given {
+            return Ok(price);
         }
+        Err(Wrong::Price { step, wish: wish(), given: Box::new(given.clone()), expected: Box::new(expected) })
     }
 }
 

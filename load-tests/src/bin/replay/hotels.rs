@@ -11,7 +11,7 @@ use keyrack_domain::{
 use rust_decimal::Decimal;
 
 use crate::{
-    row::{Hotel, Plan, Wish},
+    row::{Hotel, Plan, Row, Wish},
     rules,
     workload::Workload,
 };
@@ -22,6 +22,8 @@ const ONE_LESS_FROM: u32 = 10;
 
 /// Per cent of the flexible rate.
 const NON_REFUNDABLE: i64 = 90;
+
+pub(crate) const CURRENCY: &str = "EUR";
 
 pub(crate) type RoomTypes = BTreeMap<RoomTypeCode, RoomType>;
 
@@ -45,25 +47,30 @@ pub(crate) enum NoHotels {
 
 impl Hotels {
     pub(crate) fn of(workload: &Workload) -> Result<Self, NoHotels> {
-        let euro: Currency = "EUR".parse()?;
-        let mut by_type = BTreeMap::<(Hotel, &RoomTypeCode), Vec<(NaiveDate, &Wish)>>::new();
-        for (created, wish) in workload.wishes() {
-            by_type.entry((wish.hotel, &wish.room_type)).or_default().push((created, wish));
+        let euro: Currency = CURRENCY.parse()?;
+        let mut by_type = BTreeMap::<(Hotel, &RoomTypeCode), Vec<&Wish>>::new();
+        for wish in workload.wishes() {
+            by_type.entry((wish.hotel, &wish.room_type)).or_default().push(wish);
         }
+        let peaks = peaks(workload);
         let mut hotels = BTreeMap::<Hotel, RoomTypes>::new();
         for ((hotel, code), wishes) in by_type {
-            let in_hotel = || workload.wishes().map(|(_, wish)| wish).filter(|wish| wish.hotel == hotel);
-            let rate = median_rate(wishes.iter().map(|(_, wish)| *wish)).or_else(|| median_rate(in_hotel()));
+            let in_hotel = || workload.wishes().filter(|wish| wish.hotel == hotel);
+            let rate = median_rate(wishes.into_iter()).or_else(|| median_rate(in_hotel()));
             // No row of the hotel tells a price: one that is easily recognized.
             let rate = rate.unwrap_or(Decimal::ONE_HUNDRED);
             let room_type = RoomType {
-                units: units(&wishes),
+                units: units(peaks.get(&(hotel, code)).copied().unwrap_or(0)),
                 flexible: rounded(rate, euro)?,
                 non_refundable: rounded(rate * Decimal::new(NON_REFUNDABLE, 2), euro)?,
             };
             hotels.entry(hotel).or_default().insert(code.clone(), room_type);
         }
         Ok(Self(hotels))
+    }
+
+    pub(crate) fn units(&self, hotel: Hotel, room_type: &RoomTypeCode) -> Option<u32> {
+        Some(self.0.get(&hotel)?.get(room_type)?.units)
     }
 
     /// The tax is included in the rates, so the nights alone make the price.
@@ -82,17 +89,40 @@ impl RoomType {
     }
 }
 
-/// The fullest night of those who can be sold a room, less one unit where there are many.
-fn units(wishes: &[(NaiveDate, &Wish)]) -> u32 {
-    let mut rooms = BTreeMap::<NaiveDate, u32>::new();
-    for (created, wish) in wishes {
-        if rules::broken(wish, *created).is_empty() {
-            wish.nights().for_each(|night| *rooms.entry(night).or_default() += 1);
+/// Of each room type, the most units that any night needs at once: of those who can be sold a room, and
+/// until they give it back.
+fn peaks(workload: &Workload) -> BTreeMap<(Hotel, &RoomTypeCode), u32> {
+    let mut rooms = BTreeMap::<(Hotel, &RoomTypeCode, NaiveDate), u32>::new();
+    let mut peaks = BTreeMap::new();
+    for day in &workload.days {
+        for wish in day.rows.iter().filter_map(sellable) {
+            let peak: &mut u32 = peaks.entry((wish.hotel, &wish.room_type)).or_default();
+            for night in wish.nights() {
+                let wanted = rooms.entry((wish.hotel, &wish.room_type, night)).or_default();
+                *wanted += 1;
+                *peak = (*peak).max(*wanted);
+            }
+        }
+        for (ending, row) in &day.endings {
+            let Some(wish) = sellable(row) else { continue };
+            for night in wish.nights_freed_by(*ending) {
+                if let Some(wanted) = rooms.get_mut(&(wish.hotel, &wish.room_type, night)) {
+                    *wanted = wanted.saturating_sub(1);
+                }
+            }
         }
     }
-    let peak = rooms.into_values().max().unwrap_or(0);
+    peaks
+}
+
+fn sellable(row: &Row) -> Option<&Wish> {
+    row.wish.as_ref().ok().filter(|wish| rules::broken(wish, row.created).is_empty())
+}
+
+/// One less than the peak where there are many.
+const fn units(peak: u32) -> u32 {
     // A type that nobody could be sold a room of still has one.
-    if peak < ONE_LESS_FROM { peak.max(1) } else { peak - 1 }
+    if peak < ONE_LESS_FROM { if peak == 0 { 1 } else { peak } } else { peak - 1 }
 }
 
 /// Of the rows that paid for their nights; stays that were given away say nothing of the rate.
@@ -112,13 +142,18 @@ fn rounded(rate: Decimal, euro: Currency) -> Result<Money, InvalidAmount> {
 mod tests {
     use super::*;
     use crate::{
-        row::Row,
-        sample::{row, wish},
+        ending::Ending,
+        sample::{day, row, wish},
+        workload::Choice,
     };
 
     fn hotels(wishes: Vec<Wish>) -> Hotels {
         let rows = wishes.into_iter().map(|wish| Row { wish: Ok(wish), ..row("2031-05-01", 1) }).collect();
-        Hotels::of(&Workload::choose(rows, false, None)).expect("hotels")
+        of_rows(rows)
+    }
+
+    fn of_rows(rows: Vec<Row>) -> Hotels {
+        Hotels::of(&Workload::choose(rows, Choice::default())).expect("hotels")
     }
 
     fn units_of(wishes: Vec<Wish>) -> u32 {
@@ -131,6 +166,19 @@ mod tests {
         assert_eq!(units_of(vec![wish("2031-05-01", 2), wish("2031-05-02", 1), wish("2031-05-03", 4)]), 2);
         assert_eq!(units_of(vec![wish("2031-05-01", 2); 9]), 9);
         assert_eq!(units_of(vec![wish("2031-05-01", 2); 10]), 9);
+    }
+
+    #[test]
+    fn a_room_that_was_given_back_is_needed_only_once() {
+        let gone = |ending| Row { ending: Some(ending), ..row("2031-05-01", 3) };
+        let later = |booked: &str| Row { wish: Ok(wish("2031-05-02", 1)), ..row(booked, 1) };
+        let units = |rows| of_rows(rows).0[&Hotel::City].values().next().expect("a room type").units;
+        let cancelled = || gone(Ending::Cancelled(day("2031-05-01")));
+        assert_eq!(units(vec![cancelled(), later("2031-05-02")]), 1);
+        assert_eq!(units(vec![cancelled(), later("2031-05-01")]), 2, "cancelled after the day's bookings");
+        let no_show = || gone(Ending::NoShow(day("2031-05-02")));
+        assert_eq!(units(vec![no_show(), row("2031-05-03", 1)]), 1);
+        assert_eq!(units(vec![no_show(), later("2031-05-02")]), 2);
     }
 
     #[test]

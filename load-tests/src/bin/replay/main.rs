@@ -1,14 +1,20 @@
 //! The replay of real bookings: see `load-tests/README.md`.
 
+mod accounts;
 mod api;
 mod archive;
+mod charges;
 mod clock;
+mod closing;
 mod counters;
+mod ending;
+mod fee;
 mod guest;
 mod hotels;
 mod options;
 mod progress;
 mod replay;
+mod reserved;
 mod row;
 mod rules;
 #[cfg(test)]
@@ -31,11 +37,13 @@ use std::{
 
 use clap::Parser;
 use indicatif::HumanCount;
+use keyrack_domain::money::{Currency, NotACurrency};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     api::{Api, CallError},
     archive::ArchiveError,
+    charges::{Book, ChargesError},
     hotels::{Hotels, NoHotels},
     options::Options,
     progress::Progress,
@@ -70,6 +78,10 @@ enum CannotRun {
     Timings(#[from] hdrhistogram::CreationError),
     #[error("cannot show the progress")]
     Progress(#[from] indicatif::style::TemplateError),
+    #[error("cannot read what the payment provider has taken before")]
+    Charges(#[from] ChargesError),
+    #[error(transparent)]
+    Currency(#[from] NotACurrency),
     #[error("cannot make calls")]
     Client(#[from] reqwest::Error),
 }
@@ -78,6 +90,8 @@ enum CannotRun {
 enum CheckFailed {
     #[error("the counters cannot be compared")]
     Counters(#[from] CallError),
+    #[error("the payment provider's book cannot be read")]
+    Charges(#[from] ChargesError),
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
 }
@@ -109,7 +123,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<Verdict, CannotRun> {
     let rows = archive::read(&options.bookings)?;
-    let workload = Workload::choose(rows, options.all, options.rows);
+    let workload = Workload::choose(rows, options.choice());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) =
@@ -154,34 +168,44 @@ async fn replay_and_check(
     let api = Api::new(&sandbox.base_url, Timings::new()?)?;
     let operator = &sandbox.operator;
     set_up::create(&api, operator, hotels).await.map_err(CannotRun::SetUp)?;
-    let progress = Progress::new(workload.census.chosen)?;
+    let currency: Currency = hotels::CURRENCY.parse()?;
+    let before = Book::read(&api, currency).await?;
+    let progress = Progress::new(workload.census.events())?;
     let started = Instant::now();
     let give_up_at = started + options.patience();
     let replay = Replay { api: &api, operator, hotels, clients: options.clients(), give_up_at, stop };
     let tally = replay.run(workload, &progress).await;
     let elapsed = started.elapsed();
     progress.end();
-    summary::rows(workload.census, &tally, options.all);
+    summary::rows(workload.census, &tally);
     summary::calls(&api.timings, elapsed);
-    let checked = check(sandbox, &api, hotels, &tally).await.unwrap_or_else(|error| {
+    let checked = check(sandbox, &api, hotels, &tally, (before, currency)).await.unwrap_or_else(|error| {
         println!("The checks at the end failed: {}", with_sources(&error));
         false
     });
     Ok(match tally.stopped {
-        _ if !checked || tally.wrong > 0 => Verdict::Wrong,
+        _ if !checked || tally.wrong_in_all() > 0 => Verdict::Wrong,
         Some(Stopped::Call(_) | Stopped::TooManyWrong) => Verdict::Wrong,
         Some(Stopped::OutOfTime | Stopped::Interrupted) => Verdict::Unfinished,
         None => Verdict::Well,
     })
 }
 
-/// The counters and the invariants, once no hold is left.
-async fn check(sandbox: &Sandbox, api: &Api, hotels: &Hotels, tally: &Tally) -> Result<bool, CheckFailed> {
+/// The counters, the money and the invariants, once no hold is left and every refund is sent.
+async fn check(
+    sandbox: &Sandbox,
+    api: &Api,
+    hotels: &Hotels,
+    tally: &Tally,
+    (before, currency): (Book, Currency),
+) -> Result<bool, CheckFailed> {
     let operator = &sandbox.operator;
     clock::let_holds_expire(api, operator).await?;
     let compared = counters::compare(api, operator, hotels, tally).await?;
     summary::counters(&compared);
+    let book = Book::read(api, currency).await?.since(before);
+    let agrees = summary::money(tally, &book, currency);
     let verified = sandbox.verify().await?;
     summary::verified(&verified);
-    Ok(compared.differences == 0 && verified.status.success())
+    Ok(compared.differences == 0 && agrees && verified.status.success())
 }

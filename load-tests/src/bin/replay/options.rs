@@ -1,11 +1,14 @@
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
+use chrono::NaiveDate;
 use clap::Parser;
 use reqwest::Url;
 use secrecy::SecretString;
 
+use crate::workload::Choice;
+
 /// Replays the bookings of two real hotels through the HTTP API of a sandbox, in the order in which
-/// they were made, and checks every answer.
+/// they were made, with their cancellations and no-shows, and checks every answer.
 ///
 /// Exit code: 0 all is well; 1 something is wrong, or not all was replayed; 2 it could not run.
 #[derive(Parser, Debug)]
@@ -19,13 +22,17 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) skip_if_absent: bool,
 
-    /// Only the first N rows, in the order in which the bookings were made.
+    /// Only rows that were booked on this day or later.
+    #[arg(long, value_name = "DATE")]
+    pub(crate) from: Option<NaiveDate>,
+
+    /// Only the first N rows, in the order in which the bookings were made, and all that became of them.
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<NonZeroUsize>,
 
-    /// Replay the creation of bookings that were cancelled later, too. They stay booked.
+    /// Leave out the rows that were cancelled later or whose guest did not come.
     #[arg(long)]
-    pub(crate) all: bool,
+    pub(crate) without_cancelled: bool,
 
     /// Guests who book at the same time.
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -60,6 +67,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    pub(crate) fn choice(&self) -> Choice {
+        Choice { without_cancelled: self.without_cancelled, from: self.from, most: self.rows }
+    }
+
     pub(crate) fn patience(&self) -> Duration {
         Duration::from_secs(self.max_minutes * 60)
     }

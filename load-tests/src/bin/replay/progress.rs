@@ -16,31 +16,35 @@ const PARTS: usize = 10;
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
-    rows: usize,
+    events: usize,
     started: Instant,
     parts_told: AtomicUsize,
 }
 
 impl Progress {
-    pub(crate) fn new(rows: usize) -> Result<Self, TemplateError> {
+    /// `events`: bookings, cancellations and no-shows.
+    pub(crate) fn new(events: usize) -> Result<Self, TemplateError> {
         let style =
-            ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} rows, {msg}, {eta} left")?;
-        let bar = ProgressBar::new(u64::try_from(rows).unwrap_or(u64::MAX)).with_style(style);
+            ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} events, {msg}, {eta} left")?;
+        let bar = ProgressBar::new(u64::try_from(events).unwrap_or(u64::MAX)).with_style(style);
         bar.enable_steady_tick(Duration::from_secs(1));
-        Ok(Self { bar, rows, started: Instant::now(), parts_told: AtomicUsize::new(0) })
+        Ok(Self { bar, events, started: Instant::now(), parts_told: AtomicUsize::new(0) })
     }
 
     pub(crate) fn told(&self, day: NaiveDate, tally: &Tally) {
-        let (done, refused) = (tally.replayed(), tally.refused_in_all());
+        let (done, refused, cancelled) = (tally.events(), tally.refused_in_all(), tally.endings.cancelled());
         let rate = per_second(done, self.started.elapsed());
         if !self.bar.is_hidden() {
             self.bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
-            self.bar.set_message(format!("{day}, {refused} refused, {rate} rows/s"));
+            self.bar.set_message(format!("{day}, {refused} refused, {cancelled} cancelled, {rate} events/s"));
             return;
         }
-        let part = done * PARTS / self.rows.max(1);
+        let part = done * PARTS / self.events.max(1);
         if self.parts_told.fetch_max(part, Ordering::Relaxed) < part {
-            eprintln!("{day}: {done} of {} rows, {refused} refused, {rate} rows/s", self.rows);
+            eprintln!(
+                "{day}: {done} of {} events, {refused} refused, {cancelled} cancelled, {rate} events/s",
+                self.events
+            );
         }
     }
 

@@ -1,8 +1,8 @@
-//! The replay: day by day in the order in which the bookings were made, many guests at a time.
+//! The replay: day by day in the order in which the bookings were made and ended, many guests at a time.
 
 use std::{
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Instant,
@@ -13,9 +13,14 @@ use secrecy::SecretString;
 
 use crate::{
     api::Api,
-    clock, guest,
+    clock::{self, Hour},
+    closing::Closing,
+    ending::Ending,
+    guest,
     hotels::Hotels,
     progress::Progress,
+    reserved::Reserved,
+    row::{Row, Wish},
     set_up::RateCard,
     tally::{Stopped, Tally},
     workload::{Day, Workload},
@@ -32,6 +37,9 @@ pub(crate) struct Replay<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
+/// A booking that ends today.
+type Due<'w> = (Ending, &'w Row, &'w Wish, Reserved);
+
 impl Replay<'_> {
     pub(crate) async fn run(&self, workload: &Workload, progress: &Progress) -> Tally {
         let tally = Mutex::new(Tally::default());
@@ -43,8 +51,9 @@ impl Replay<'_> {
                 break;
             }
         }
-        let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Tally { stopped, ..tally }
+        let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+        tally.stopped = stopped;
+        tally
     }
 
     async fn replay_day(
@@ -55,19 +64,60 @@ impl Replay<'_> {
         progress: &Progress,
     ) -> Result<(), Stopped> {
         self.may_go_on(tally)?;
-        clock::move_to(self.api, self.operator, day.date).await?;
+        if !day.rows.is_empty() {
+            self.make_bookings(day, rates, tally, progress).await?;
+        }
+        self.end_bookings(day, tally, progress).await
+    }
+
+    async fn make_bookings(
+        &self,
+        day: &Day,
+        rates: &mut RateCard<'_>,
+        tally: &Mutex<Tally>,
+        progress: &Progress,
+    ) -> Result<(), Stopped> {
+        clock::move_to(self.api, self.operator, Hour::Morning.of(day.date)).await?;
         rates.reach(day.date, day.last_night().unwrap_or(day.date)).await?;
         let bookings = stream::iter(&day.rows).map(|row| async move {
             self.may_go_on(tally)?;
             let outcome = guest::book(self.api, self.hotels, row).await;
-            let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tally = lock(tally);
             tally.note(row, outcome);
             progress.told(day.date, &tally);
             Ok(())
         });
         // Those under way when one stops are finished all the same: their outcome is to be counted.
         let ended: Vec<Result<(), Stopped>> = bookings.buffer_unordered(self.clients).collect().await;
+        lock(tally).check_sold_out(self.hotels);
         ended.into_iter().collect()
+    }
+
+    /// Cancellations and no-shows, all mixed. The clock stays where nobody has anything to end.
+    async fn end_bookings(
+        &self,
+        day: &Day,
+        tally: &Mutex<Tally>,
+        progress: &Progress,
+    ) -> Result<(), Stopped> {
+        let due = due(day, &mut lock(tally));
+        if !due.is_empty() {
+            let at = Hour::Evening.of(day.date);
+            clock::move_to(self.api, self.operator, at).await?;
+            let closings = stream::iter(&due).map(|(ending, row, wish, booked)| async move {
+                self.may_go_on(tally)?;
+                let (api, operator, number) = (self.api, self.operator, row.number);
+                let outcome = Closing { api, operator, number, wish, booked, at }.run(*ending).await;
+                let mut tally = lock(tally);
+                tally.note_closed(row, *ending, outcome);
+                progress.told(day.date, &tally);
+                Ok(())
+            });
+            let ended: Vec<Result<(), Stopped>> = closings.buffer_unordered(self.clients).collect().await;
+            ended.into_iter().collect::<Result<(), Stopped>>()?;
+        }
+        progress.told(day.date, &lock(tally));
+        Ok(())
     }
 
     fn may_go_on(&self, tally: &Mutex<Tally>) -> Result<(), Stopped> {
@@ -77,6 +127,18 @@ impl Replay<'_> {
         if Instant::now() > self.give_up_at {
             return Err(Stopped::OutOfTime);
         }
-        tally.lock().unwrap_or_else(PoisonError::into_inner).is_bearable()
+        lock(tally).is_bearable()
     }
+}
+
+fn due<'w>(day: &'w Day, tally: &mut Tally) -> Vec<Due<'w>> {
+    let due = day.endings.iter().filter_map(|(ending, row)| {
+        let reserved = tally.take_ending(*ending, row)?;
+        Some((*ending, row, row.wish.as_ref().ok()?, reserved))
+    });
+    due.collect()
+}
+
+fn lock(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
+    tally.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,6 +5,8 @@ use keyrack_domain::code::RoomTypeCode;
 use rust_decimal::Decimal;
 use serde::Deserialize;
 
+use crate::ending::Ending;
+
 /// The table has no ages. Whoever travels as a child is told as 8, whoever as a baby as 1.
 const CHILD_AGE: u8 = 8;
 const BABY_AGE: u8 = 1;
@@ -13,7 +15,7 @@ const BABY_AGE: u8 = 1;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Line {
     hotel: String,
-    is_canceled: u8,
+    pub(crate) is_canceled: u8,
     /// Days between booking and arrival.
     lead_time: u16,
     arrival_date_year: i32,
@@ -29,6 +31,8 @@ pub(crate) struct Line {
     deposit_type: String,
     /// What a night cost on average, in euros.
     adr: String,
+    pub(crate) reservation_status: String,
+    pub(crate) reservation_status_date: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,8 +41,8 @@ pub(crate) struct Row {
     pub(crate) number: u32,
     /// The day on which the guest booked.
     pub(crate) created: NaiveDate,
-    /// Later on; that it was booked is as true.
-    pub(crate) cancelled: bool,
+    /// `None`: the guest came, and stayed.
+    pub(crate) ending: Option<Ending>,
     pub(crate) wish: Result<Wish, Unusable>,
 }
 
@@ -87,12 +91,8 @@ impl Row {
         let check_in = arrival(line)?;
         let created = check_in.checked_sub_days(Days::new(u64::from(line.lead_time)));
         let created = created.ok_or_else(|| wrong("lead_time", &line.lead_time))?;
-        let cancelled = match line.is_canceled {
-            0 => false,
-            1 => true,
-            other => return Err(wrong("is_canceled", &other)),
-        };
-        Ok(Self { number, created, cancelled, wish: wish(line, check_in)? })
+        let ending = Ending::read(line, created, check_in)?;
+        Ok(Self { number, created, ending, wish: wish(line, check_in)? })
     }
 }
 
@@ -136,7 +136,7 @@ fn arrival(line: &Line) -> Result<NaiveDate, NotABooking> {
     date.ok_or_else(|| wrong("arrival_date", &text()))
 }
 
-fn wrong(field: &'static str, text: &(impl ToString + ?Sized)) -> NotABooking {
+pub(crate) fn wrong(field: &'static str, text: &(impl ToString + ?Sized)) -> NotABooking {
     NotABooking { field, text: text.to_string() }
 }
 
@@ -145,6 +145,11 @@ impl Wish {
     pub(crate) fn nights(&self) -> impl Iterator<Item = NaiveDate> + use<> {
         let check_out = self.check_out;
         self.check_in.iter_days().take_while(move |night| *night < check_out)
+    }
+
+    /// Those that go back with this ending.
+    pub(crate) fn nights_freed_by(&self, ending: Ending) -> impl Iterator<Item = NaiveDate> + use<> {
+        self.nights().filter(move |night| ending.frees(*night))
     }
 
     pub(crate) fn last_night(&self) -> Option<NaiveDate> {

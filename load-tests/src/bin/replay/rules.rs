@@ -31,12 +31,12 @@ pub(crate) fn broken(wish: &Wish, today: NaiveDate) -> Vec<&'static str> {
     rules.into_iter().filter(|(_, kept)| !kept).map(|(code, _)| code).collect()
 }
 
-/// Whether the answer can be right. Whether a night was really sold out is seen at the end.
+/// Whether the answer can be right. Whether a night was really sold out is seen when the day's bookings are made.
 pub(crate) fn judge(wish: &Wish, today: NaiveDate, told: &Told) -> Result<(), String> {
     let broken = broken(wish, today);
     match told {
-        Told::Booked if broken.is_empty() => Ok(()),
-        Told::Booked => Err(format!("booked, although it must be refused: {}", broken.join(", "))),
+        Told::Booked(_) if broken.is_empty() => Ok(()),
+        Told::Booked(_) => Err(format!("booked, although it must be refused: {}", broken.join(", "))),
         Told::Invalid(codes) => {
             let without_cause: Vec<_> =
                 codes.iter().filter(|code| !broken.contains(&code.as_ref())).collect();
@@ -67,7 +67,7 @@ mod tests {
     use std::borrow::Cow;
 
     use super::*;
-    use crate::sample::{day, wish};
+    use crate::sample::{day, reserved, wish};
 
     const TODAY: &str = "2031-05-01";
 
@@ -93,17 +93,18 @@ mod tests {
     fn an_answer_is_right_only_for_its_reason() {
         let judged = |wish: &Wish, told: &Told| judge(wish, day(TODAY), told).is_ok();
         let (fits, without_night) = (wish(TODAY, 2), wish(TODAY, 0));
+        let booked = || Told::Booked(Box::new(reserved("180.00")));
         let invalid = |code: &'static str| Told::Invalid(vec![Cow::Borrowed(code)]);
         let sold_out = |night: &str, available| Told::SoldOut {
             room_type: "A".parse().expect("a code"),
             night: day(night),
             available,
         };
-        assert!(judged(&fits, &Told::Booked));
+        assert!(judged(&fits, &booked()));
         assert!(judged(&fits, &sold_out("2031-05-02", 0)));
         assert!(judged(&without_night, &invalid("INVALID_STAY")));
         for (wish, told) in [
-            (&without_night, Told::Booked),
+            (&without_night, booked()),
             (&without_night, invalid("OCCUPANCY")),
             (&without_night, sold_out(TODAY, 0)),
             (&fits, invalid("INVALID_STAY")),

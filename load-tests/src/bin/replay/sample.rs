@@ -1,9 +1,14 @@
 //! For tests: a booking of our own making.
 
 use chrono::{Days, NaiveDate};
+use keyrack_domain::money::Money;
 use rust_decimal::Decimal;
+use secrecy::SecretString;
 
-use crate::row::{Hotel, Plan, Row, Wish};
+use crate::{
+    reserved::Reserved,
+    row::{Hotel, Plan, Row, Wish},
+};
 
 pub(crate) fn day(text: &str) -> NaiveDate {
     text.parse().expect("a date")
@@ -25,5 +30,18 @@ pub(crate) fn wish(check_in: &str, nights: u64) -> Wish {
 }
 
 pub(crate) fn row(created: &str, nights: u64) -> Row {
-    Row { number: 1, created: day(created), cancelled: false, wish: Ok(wish(created, nights)) }
+    Row { number: 1, created: day(created), ending: None, wish: Ok(wish(created, nights)) }
+}
+
+pub(crate) fn euros(amount: &str) -> Money {
+    Money::parse(amount, "EUR".parse().expect("a currency")).expect("an amount")
+}
+
+pub(crate) fn reserved(total: &str) -> Reserved {
+    Reserved {
+        reservation: "res_00000007018f0000000070008000000000000001".parse().expect("an id"),
+        version: 1,
+        token: SecretString::from("token"),
+        total: euros(total),
+    }
 }

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{Api, Call, CallError},
-    hotels::{Hotels, RoomTypes},
+    fee,
+    hotels::{CURRENCY, Hotels, RoomTypes},
     row::{Hotel, Plan},
     rules::{HORIZON_DAYS, MAX_ADULTS, MAX_CHILDREN, MAX_GUESTS},
     timings::Step,
@@ -19,13 +20,9 @@ use crate::{
 pub(crate) async fn create(api: &Api, operator: &SecretString, hotels: &Hotels) -> Result<(), CallError> {
     for (hotel, room_types) in &hotels.0 {
         let call = Call {
-            step: Step::SetUp,
-            method: Method::POST,
-            path: "/v1/hotels",
-            token: Some(operator),
             key: Some(format!("replay-hotel-{}", hotel.code())),
             body: Some(hotel_body(*hotel, room_types)),
-            drained: false,
+            ..Call::new(Step::SetUp, Method::POST, "/v1/hotels", Some(operator))
         };
         let _: Value = api.send(call).await?.expect(StatusCode::CREATED)?;
     }
@@ -80,14 +77,11 @@ impl<'a> RateCard<'a> {
             })
         };
         let changes: Vec<Value> = room_types.iter().map(change).collect();
+        let path = format!("/v1/hotels/{}/rates", hotel.code());
         let call = Call {
-            step: Step::SetUp,
-            method: Method::PUT,
-            path: &format!("/v1/hotels/{}/rates", hotel.code()),
-            token: Some(self.operator),
             key: Some(format!("replay-rates-{}-{}-{first}", hotel.code(), plan.code())),
             body: Some(json!({ "changes": changes })),
-            drained: false,
+            ..Call::new(Step::SetUp, Method::PUT, &path, Some(self.operator))
         };
         let _: Value = self.api.send(call).await?.expect(StatusCode::OK)?;
         Ok(())
@@ -107,29 +101,36 @@ fn hotel_body(hotel: Hotel, room_types: &RoomTypes) -> Value {
             "units": room_type.units,
         })
     });
-    let free_until_the_day_before =
-        json!({ "until_days_before": 1, "until_time": "18:00", "penalty": { "kind": "none" } });
     json!({
         "code": hotel.code(),
         "name": hotel.name(),
-        "time_zone": "Europe/Lisbon",
-        "currency": "EUR",
+        "time_zone": fee::ZONE.name(),
+        "currency": CURRENCY,
         "city": hotel.town(),
         "taxes": [{ "kind": "percent", "label": "IVA 6 %", "value": "6", "included": true }],
         "room_types": room_types.collect::<Vec<_>>(),
-        "rate_plans": [
-            {
-                "code": Plan::Flexible.code(),
-                "name": "Flexible",
-                "cancellation": [free_until_the_day_before],
-                "payment": "prepay",
-            },
-            {
-                "code": Plan::NonRefundable.code(),
-                "name": "Non-refundable",
-                "cancellation": [],
-                "payment": "prepay",
-            },
-        ],
+        "rate_plans": rate_plans(),
     })
+}
+
+fn rate_plans() -> Value {
+    let free_until_the_evening_before = json!({
+        "until_days_before": fee::FREE_UNTIL_DAYS_BEFORE,
+        "until_time": format!("{:02}:00", fee::FREE_UNTIL_HOUR),
+        "penalty": { "kind": "none" },
+    });
+    json!([
+        {
+            "code": Plan::Flexible.code(),
+            "name": "Flexible",
+            "cancellation": [free_until_the_evening_before],
+            "payment": "prepay",
+        },
+        {
+            "code": Plan::NonRefundable.code(),
+            "name": "Non-refundable",
+            "cancellation": [],
+            "payment": "prepay",
+        },
+    ])
 }

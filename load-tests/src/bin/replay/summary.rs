@@ -3,8 +3,11 @@
 use std::{process::ExitStatus, time::Duration};
 
 use indicatif::{HumanCount, HumanDuration};
+use keyrack_domain::money::Currency;
 
 use crate::{
+    accounts::Endings,
+    charges::Book,
     counters::Compared,
     sandbox::Verified,
     tally::{Tally, with_sources},
@@ -15,12 +18,18 @@ use crate::{
 /// Lines of a report of `verify`.
 const REPORT_LINES: usize = 40;
 
-pub(crate) fn rows(census: Census, tally: &Tally, with_cancelled: bool) {
+pub(crate) fn rows(census: Census, tally: &Tally) {
     let line = |count: usize, what: &str| println!("{:>9}  {what}", count_of(count));
     println!();
     line(census.in_archive, "rows in the archive");
+    if census.left_out_earlier > 0 {
+        line(census.left_out_earlier, "left out: booked earlier than asked for (--from)");
+    }
     if census.left_out_cancelled > 0 {
-        line(census.left_out_cancelled, "left out: cancelled later (--all replays their creation too)");
+        line(
+            census.left_out_cancelled,
+            "left out: cancelled later, or the guest did not come (--without-cancelled)",
+        );
     }
     if census.not_chosen > 0 {
         line(census.not_chosen, "left out: booked later than the rows asked for (--rows)");
@@ -29,22 +38,65 @@ pub(crate) fn rows(census: Census, tally: &Tally, with_cancelled: bool) {
     if not_reached > 0 {
         line(not_reached, "not reached");
     }
-    line(
-        tally.replayed(),
-        if with_cancelled { "replayed" } else { "replayed, none of them cancelled later" },
-    );
+    line(tally.replayed(), "replayed");
     line(tally.booked, "booked");
     line(tally.refused_in_all(), "refused");
     for ((by, code), count) in &tally.refused {
         println!("{:>9}    {code}, by {}: {}", count_of(*count), by.name(), reason(code));
     }
     line(tally.wrong, "answered wrongly");
+    if census.endings > 0 {
+        endings(census, &tally.endings);
+    }
+    if tally.not_full > 0 {
+        line(tally.not_full, "nights were told to be sold out and were not full");
+    }
     for wrong in &tally.shown {
         println!("           {wrong}");
     }
     if let Some(stopped) = &tally.stopped {
         println!("\nStopped before the last row: {}", with_sources(stopped));
     }
+}
+
+fn endings(census: Census, endings: &Endings) {
+    let line = |count: usize, what: &str| println!("{:>9}  {what}", count_of(count));
+    println!();
+    line(census.endings, "cancellations and no-shows of these rows");
+    line(endings.cancelled_free, "cancelled, free");
+    line(endings.cancelled_with_fee, "cancelled, with a fee");
+    line(endings.no_shows, "no-shows");
+    line(endings.cancelled_unbooked, "cancellations of bookings that were refused");
+    line(endings.no_shows_unbooked, "no-shows of bookings that were refused");
+    let not_reached = census.endings - endings.in_all();
+    if not_reached > 0 {
+        line(not_reached, "not reached");
+    }
+    line(endings.wrong, "answered wrongly");
+}
+
+/// What the hotels keep by our tally, and what the provider's book says.
+pub(crate) fn money(tally: &Tally, book: &Book, currency: Currency) -> bool {
+    println!();
+    for (hotel, account) in &tally.accounts {
+        println!(
+            "{}: {} {currency} sold, {} refunded, {} kept",
+            hotel.code(),
+            account.sold,
+            account.refunded,
+            account.kept()
+        );
+    }
+    let expected = Book::expected(tally);
+    let agrees = *book == expected;
+    if agrees {
+        println!("money: the payment provider keeps {} {currency}, as it should", book.kept(currency));
+    } else {
+        println!("money: the payment provider's book differs");
+        println!("           it has {}", book.in_words(currency));
+        println!("           expected {}", expected.in_words(currency));
+    }
+    agrees
 }
 
 /// Why that reason occurs in this table.

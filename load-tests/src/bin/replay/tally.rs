@@ -2,16 +2,22 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fmt::Display,
+    mem,
 };
 
 use chrono::NaiveDate;
 use keyrack_domain::code::RoomTypeCode;
 
 use crate::{
+    accounts::{Account, Endings},
     api::CallError,
+    ending::Ending,
     guest::Wrong,
-    row::{Hotel, Row},
+    hotels::Hotels,
+    reserved::{Closed, Reserved},
+    row::{Hotel, Row, Wish},
     told::{By, Told},
 };
 
@@ -29,10 +35,16 @@ pub(crate) struct Tally {
     pub(crate) refused: BTreeMap<(By, Cow<'static, str>), usize>,
     pub(crate) wrong: usize,
     pub(crate) shown: Vec<String>,
-    /// Units booked.
+    /// Units booked, and not given back.
     pub(crate) confirmed: BTreeMap<(Hotel, RoomTypeCode), Nights>,
-    /// Nights of which somebody was told that they are sold out.
-    pub(crate) sold_out: BTreeSet<(Hotel, RoomTypeCode, NaiveDate)>,
+    /// Nights of which somebody was told today that they are sold out. Tomorrow they may be free again.
+    sold_out: BTreeSet<(Hotel, RoomTypeCode, NaiveDate)>,
+    /// Of all days, those that were not full when their day's bookings were made.
+    pub(crate) not_full: usize,
+    /// Bookings that stand and will end, by the number of the row.
+    ending: HashMap<u32, Reserved>,
+    pub(crate) endings: Endings,
+    pub(crate) accounts: BTreeMap<Hotel, Account>,
     /// Why it ended before the last row.
     pub(crate) stopped: Option<Stopped>,
 }
@@ -53,7 +65,10 @@ impl Tally {
     pub(crate) fn note(&mut self, row: &Row, outcome: Result<Told, Wrong>) {
         let told = match outcome {
             Ok(told) => told,
-            Err(wrong) => return self.note_wrong(row.number, &wrong),
+            Err(wrong) => {
+                self.wrong += 1;
+                return self.show(row.number, &wrong);
+            }
         };
         match told.refusal() {
             Some(reason) => *self.refused.entry(reason).or_default() += 1,
@@ -61,10 +76,7 @@ impl Tally {
         }
         let Ok(wish) = &row.wish else { return };
         match told {
-            Told::Booked => {
-                let nights = self.confirmed.entry((wish.hotel, wish.room_type.clone())).or_default();
-                wish.nights().for_each(|night| *nights.entry(night).or_default() += 1);
-            }
+            Told::Booked(reserved) => self.note_booked(row, wish, *reserved),
             Told::SoldOut { room_type, night, .. } => {
                 self.sold_out.insert((wish.hotel, room_type, night));
             }
@@ -72,24 +84,92 @@ impl Tally {
         }
     }
 
-    fn note_wrong(&mut self, row: u32, wrong: &Wrong) {
-        self.wrong += 1;
+    fn note_booked(&mut self, row: &Row, wish: &Wish, reserved: Reserved) {
+        let nights = self.confirmed.entry((wish.hotel, wish.room_type.clone())).or_default();
+        wish.nights().for_each(|night| *nights.entry(night).or_default() += 1);
+        let total = reserved.total;
+        self.accounts.entry(wish.hotel).or_insert_with(|| Account::empty(total)).sell(total);
+        if row.ending.is_some() {
+            self.ending.insert(row.number, reserved);
+        }
+    }
+
+    /// When the bookings of a day are made: nothing is held any more, and nothing was given back yet.
+    pub(crate) fn check_sold_out(&mut self, hotels: &Hotels) {
+        for (hotel, room_type, night) in mem::take(&mut self.sold_out) {
+            let units = hotels.units(hotel, &room_type).unwrap_or(0);
+            let nights = self.confirmed.get(&(hotel, room_type.clone()));
+            let booked = nights.and_then(|nights| nights.get(&night)).copied().unwrap_or(0);
+            if booked < units {
+                self.not_full += 1;
+                let what = format!("{} {room_type} {night}", hotel.code());
+                self.show_text(format!("{what}: told to be sold out with {booked} of {units} booked"));
+            }
+        }
+    }
+
+    /// The booking that is to end, once. One that was refused is counted, and there is nothing to do.
+    pub(crate) fn take_ending(&mut self, ending: Ending, row: &Row) -> Option<Reserved> {
+        let reserved = self.ending.remove(&row.number);
+        if reserved.is_none() {
+            self.endings.note_unbooked(ending);
+        }
+        reserved
+    }
+
+    pub(crate) fn note_closed(&mut self, row: &Row, ending: Ending, outcome: Result<Closed, Wrong>) {
+        let closed = match outcome {
+            Ok(closed) => closed,
+            Err(wrong) => {
+                self.endings.wrong += 1;
+                return self.show(row.number, &wrong);
+            }
+        };
+        self.endings.note(closed);
+        let Ok(wish) = &row.wish else { return };
+        if let Some(nights) = self.confirmed.get_mut(&(wish.hotel, wish.room_type.clone())) {
+            for night in wish.nights_freed_by(ending) {
+                nights.entry(night).and_modify(|units| *units = units.saturating_sub(1));
+            }
+        }
+        if let (Closed::Cancelled { refund, .. }, Some(account)) =
+            (closed, self.accounts.get_mut(&wish.hotel))
+        {
+            account.refund(refund);
+        }
+    }
+
+    fn show(&mut self, row: u32, wrong: &Wrong) {
+        self.show_text(format!("row {row}: {}", with_sources(wrong)));
+    }
+
+    fn show_text(&mut self, text: impl Display) {
         if self.shown.len() < SHOWN {
-            self.shown.push(format!("row {row}: {}", with_sources(wrong)));
+            self.shown.push(text.to_string());
         }
     }
 
     /// `Err` when it makes no sense to go on.
     pub(crate) const fn is_bearable(&self) -> Result<(), Stopped> {
-        if self.wrong < MOST_WRONG { Ok(()) } else { Err(Stopped::TooManyWrong) }
+        if self.wrong_in_all() < MOST_WRONG { Ok(()) } else { Err(Stopped::TooManyWrong) }
+    }
+
+    pub(crate) const fn wrong_in_all(&self) -> usize {
+        self.wrong + self.endings.wrong + self.not_full
     }
 
     pub(crate) fn refused_in_all(&self) -> usize {
         self.refused.values().sum()
     }
 
+    /// Rows.
     pub(crate) fn replayed(&self) -> usize {
         self.booked + self.refused_in_all() + self.wrong
+    }
+
+    /// Rows, and the ends of bookings.
+    pub(crate) fn events(&self) -> usize {
+        self.replayed() + self.endings.in_all()
     }
 }
 
@@ -104,15 +184,24 @@ mod tests {
     use super::*;
     use crate::{
         row::Unusable,
-        sample::{day, row},
+        sample::{day, euros, reserved, row},
+        workload::{Choice, Workload},
     };
+
+    fn booked() -> Told {
+        Told::Booked(Box::new(reserved("180.00")))
+    }
+
+    fn units(tally: &Tally) -> Vec<u32> {
+        tally.confirmed.values().flat_map(Nights::values).copied().collect()
+    }
 
     #[test]
     fn every_row_is_booked_or_refused_for_a_reason_or_wrong() {
         let mut tally = Tally::default();
         let three_nights = row("2031-05-01", 3);
-        tally.note(&three_nights, Ok(Told::Booked));
-        tally.note(&row("2031-05-02", 1), Ok(Told::Booked));
+        tally.note(&three_nights, Ok(booked()));
+        tally.note(&row("2031-05-02", 1), Ok(booked()));
         let sold_out =
             Told::SoldOut { room_type: "A".parse().expect("a code"), night: day("2031-05-02"), available: 0 };
         tally.note(&three_nights, Ok(sold_out));
@@ -128,9 +217,71 @@ mod tests {
         assert_eq!((tally.booked, tally.refused_in_all(), tally.wrong, tally.replayed()), (2, 3, 1, 6));
         assert_eq!(tally.refused[&(By::Hold, "ROOM_NIGHT_UNAVAILABLE".into())], 1);
         assert_eq!(tally.shown, ["row 1: a room on 2031-05-01: of a reason"]);
-        let nights = tally.confirmed.values().next().expect("a room type");
-        let units: Vec<u32> = nights.values().copied().collect();
-        assert_eq!(units, [1, 2, 1]);
-        assert_eq!(tally.sold_out.len(), 1);
+        assert_eq!(units(&tally), [1, 2, 1]);
+    }
+
+    #[test]
+    fn sold_out_means_full_when_the_days_bookings_are_made_whatever_is_given_back_later() {
+        let cancelled = Ending::Cancelled(day("2031-05-01"));
+        let row = Row { ending: Some(cancelled), ..row("2031-05-01", 1) };
+        let hotels = Hotels::of(&Workload::choose(vec![row.clone()], Choice::default())).expect("hotels");
+        let sold_out = || Told::SoldOut {
+            room_type: "A".parse().expect("a code"),
+            night: day("2031-05-01"),
+            available: 0,
+        };
+        let mut tally = Tally::default();
+        tally.note(&row, Ok(booked()));
+        tally.note(&row, Ok(sold_out()));
+        tally.check_sold_out(&hotels);
+        assert!(tally.take_ending(cancelled, &row).is_some());
+        let closed = Closed::Cancelled { penalty: euros("0.00"), refund: euros("180.00") };
+        tally.note_closed(&row, cancelled, Ok(closed));
+        tally.check_sold_out(&hotels);
+        assert_eq!((tally.not_full, tally.wrong_in_all()), (0, 0));
+
+        tally.note(&row, Ok(sold_out()));
+        tally.check_sold_out(&hotels);
+        assert_eq!((tally.not_full, tally.wrong_in_all()), (1, 1));
+        assert_eq!(tally.shown, ["PT-CITY A 2031-05-01: told to be sold out with 0 of 1 booked"]);
+    }
+
+    #[test]
+    fn what_ends_gives_nights_and_money_back_once_and_what_was_refused_has_nothing_to_give() {
+        let (cancelled, no_show) = (Ending::Cancelled(day("2031-05-01")), Ending::NoShow(day("2031-05-02")));
+        let row = |number, ending| Row { number, ending: Some(ending), ..row("2031-05-01", 2) };
+        let (first, second, third) = (row(1, cancelled), row(2, no_show), row(3, cancelled));
+        let mut tally = Tally::default();
+        for booked_row in [&first, &second, &third] {
+            tally.note(booked_row, Ok(booked()));
+        }
+        assert_eq!(units(&tally), [3, 3]);
+        for (row, ending) in [(&first, cancelled), (&second, no_show), (&third, cancelled)] {
+            assert!(tally.take_ending(ending, row).is_some());
+        }
+        let all = Closed::Cancelled { penalty: euros("0.00"), refund: euros("180.00") };
+        let nothing = Closed::Cancelled { penalty: euros("180.00"), refund: euros("0.00") };
+        tally.note_closed(&first, cancelled, Ok(all));
+        assert_eq!(units(&tally), [2, 2]);
+        tally.note_closed(&second, no_show, Ok(Closed::NoShow));
+        assert_eq!(units(&tally), [2, 1], "the arrival's night has passed");
+        tally.note_closed(&third, cancelled, Ok(nothing));
+        assert_eq!(units(&tally), [1, 0]);
+        assert!(tally.take_ending(cancelled, &first).is_none());
+        assert!(tally.take_ending(no_show, &row(4, no_show)).is_none());
+
+        let expected = Endings {
+            cancelled_free: 1,
+            cancelled_with_fee: 1,
+            no_shows: 1,
+            cancelled_unbooked: 1,
+            no_shows_unbooked: 1,
+            wrong: 0,
+        };
+        assert_eq!((tally.endings, tally.events()), (expected, 8));
+        let account = tally.accounts[&Hotel::City];
+        assert_eq!((account.sales, account.refunds), (3, 1));
+        assert_eq!((account.sold, account.refunded), (euros("540.00"), euros("180.00")));
+        assert_eq!(account.kept(), euros("360.00"));
     }
 }

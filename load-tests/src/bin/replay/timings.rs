@@ -13,7 +13,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// What is measured by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// Hotels, rates and the look at the counters.
+    /// Hotels, rates and the look at the counters and the provider's book.
     SetUp,
     Clock,
     Session,
@@ -22,11 +22,24 @@ pub(crate) enum Step {
     Booking,
     /// How a booking stands whose outcome was not known at first.
     LookUp,
+    Preview,
+    Cancel,
+    NoShow,
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Session, Self::Quote, Self::Hold, Self::Booking, Self::LookUp, Self::Clock, Self::SetUp];
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Session,
+        Self::Quote,
+        Self::Hold,
+        Self::Booking,
+        Self::LookUp,
+        Self::Preview,
+        Self::Cancel,
+        Self::NoShow,
+        Self::Clock,
+        Self::SetUp,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -37,6 +50,9 @@ impl Step {
             Self::Hold => "hold (T1)",
             Self::Booking => "booking (T2, pay, T3)",
             Self::LookUp => "looking up a booking",
+            Self::Preview => "cancellation preview",
+            Self::Cancel => "cancellation",
+            Self::NoShow => "marking a no-show",
         }
     }
 }

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use chrono::NaiveDate;
 use keyrack_domain::code::RoomTypeCode;
 
-use crate::row::Unusable;
+use crate::{reserved::Reserved, row::Unusable};
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Told {
     /// Quoted, held, paid and confirmed, at the price that was to be expected.
-    Booked,
+    Booked(Box<Reserved>),
     /// By the quote: 422, with the codes of all errors.
     Invalid(Vec<Cow<'static, str>>),
     /// By the hold: 409, with the night that did not fit.
@@ -31,7 +31,7 @@ impl Told {
     /// `None` for what was booked. The first code stands for all of them.
     pub(crate) fn refusal(&self) -> Option<(By, Cow<'static, str>)> {
         match self {
-            Self::Booked => None,
+            Self::Booked(_) => None,
             Self::Invalid(codes) => {
                 Some((By::Quote, codes.first().cloned().unwrap_or(Cow::Borrowed("INVALID"))))
             }
