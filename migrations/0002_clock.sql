@@ -9,7 +9,7 @@ INSERT INTO sandbox_clock DEFAULT VALUES;
 COMMENT ON TABLE sandbox_clock IS 'How far the deciding clock is ahead of the real one. Zero outside the sandbox.';
 
 CREATE FUNCTION keyrack_now() RETURNS timestamptz LANGUAGE sql VOLATILE
-    AS $$ SELECT clock_timestamp() + (SELECT ahead FROM sandbox_clock) $$;
+    AS $$ SELECT clock_timestamp() + (SELECT ahead FROM sandbox_clock WHERE singleton) $$;
 COMMENT ON FUNCTION keyrack_now() IS 'The clock of everything that decides: expiry, deadlines, today, cut-offs. Not the transaction''s start: it moves while locks are waited for.';
 
 -- For tables whose rows are history: they may be added to and never rewritten.

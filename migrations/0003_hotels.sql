@@ -9,7 +9,7 @@ CREATE TABLE hotels (
     city          text NOT NULL,
     latitude      numeric(9, 6),
     longitude     numeric(9, 6),
-    late_capture  text NOT NULL,
+    late_capture  text NOT NULL DEFAULT 'allocate',
     opened_until  date,
     created_at    timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT hotels_code_once UNIQUE (code),

@@ -48,8 +48,9 @@ impl Database {
     pub fn connect_lazily(url: &SecretString, limits: Limits, runtime: Handle) -> Result<Self, DbError> {
         let options = PgConnectOptions::from_str(url.expose_secret())?
             .application_name("keyrack")
-            // A backstop behind the runner: no session may hold locks while nobody drives it.
-            .options([("idle_in_transaction_session_timeout", "10s"), ("timezone", "UTC")])
+            // A backstop behind the runner: no session may hold locks while nobody drives it. And no statement
+            // of ours is worth compiling: it takes longer than any of them runs.
+            .options([("idle_in_transaction_session_timeout", "10s"), ("timezone", "UTC"), ("jit", "off")])
             .log_slow_statements(tracing::log::LevelFilter::Warn, Duration::from_secs(1));
         let _entered = runtime.enter();
         let pool = PgPoolOptions::new()

@@ -190,3 +190,19 @@ fn text(name: &str) -> String {
         .find(|query| query.starts_with(&first_line))
         .unwrap_or_else(|| panic!("no query {name}"))
 }
+
+/// The clock is asked many times in every transaction. A scan of its one row, where scans are made dear, once
+/// looked so dear that the server compiled the statement each time: a thousand times slower than running it.
+#[tokio::test]
+async fn the_clock_is_a_probe_of_an_index_and_nothing_of_ours_is_compiled() {
+    let database = TestDatabase::new().await;
+    let mut session = database.database().connection().await.expect("a session of the product");
+    assert_eq!(database.rows_on(&mut session, "SHOW jit").await, ["off"]);
+    database.execute_on(&mut session, "SET enable_seqscan = off").await;
+    // What stands in keyrack_now().
+    let asked = "EXPLAIN SELECT ahead FROM sandbox_clock WHERE singleton";
+    let plan = database.rows_on(&mut session, asked).await.join("\n");
+    let body = database.value("SELECT prosrc FROM pg_proc WHERE proname = 'keyrack_now'").await;
+    assert!(body.as_str().is_some_and(|body| body.contains(&asked["EXPLAIN ".len()..])), "{body}");
+    assert!(plan.contains("using sandbox_clock_pkey") && !plan.contains("Seq Scan"), "{plan}");
+}
