@@ -2,7 +2,6 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use nix::sys::signal::Signal;
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -89,8 +88,7 @@ async fn a_killed_sandbox_comes_back_with_its_clock_its_charges_and_its_tokens()
     assert_eq!(booked["status"], "CONFIRMED");
     assert_eq!(charges(&base_url).await.len(), 2, "nothing was charged twice");
     sandbox.must_verify().await;
-    process.signal(Signal::SIGKILL);
-    drop(process);
+    process.is_killed().await;
 
     let (process, base_url) = sandbox.start(&[]).await;
     let reservation = booked["reservation"]["id"].as_str().expect("an id");

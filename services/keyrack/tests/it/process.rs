@@ -77,6 +77,12 @@ impl Process {
         assert_eq!(self.ended().await.signal(), Some(Signal::SIGABRT as i32));
     }
 
+    /// Returns when it is gone: until then it has its folder.
+    pub(crate) async fn is_killed(mut self) {
+        self.signal(Signal::SIGKILL);
+        assert_eq!(self.ended().await.signal(), Some(Signal::SIGKILL as i32));
+    }
+
     /// Stops it, and has no more to say about it.
     pub(crate) async fn stop_cleanly(self) {
         assert_eq!(self.stop().await.0.code(), Some(0));
