@@ -62,7 +62,7 @@ pub struct InvalidGuest(pub Vec<GuestFault>);
 impl Guest {
     pub fn new(details: GuestDetails) -> Result<Self, InvalidGuest> {
         let checks = [
-            (GuestField::Name, check_line(&details.name, MAX_NAME)),
+            (GuestField::Name, check_text(&details.name, MAX_NAME)),
             (GuestField::Email, details.email.as_deref().map_or(Ok(()), check_email)),
             (
                 GuestField::Phone,
