@@ -88,7 +88,7 @@ async fn a_killed_sandbox_comes_back_with_its_clock_its_charges_and_its_tokens()
     assert_eq!(booked["status"], "CONFIRMED");
     assert_eq!(charges(&base_url).await.len(), 2, "nothing was charged twice");
     sandbox.must_verify().await;
-    process.is_killed().await;
+    process.kill().await;
 
     let (process, base_url) = sandbox.start(&[]).await;
     let reservation = booked["reservation"]["id"].as_str().expect("an id");

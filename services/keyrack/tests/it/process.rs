@@ -78,7 +78,7 @@ impl Process {
     }
 
     /// Returns when it is gone: until then it has its folder.
-    pub(crate) async fn is_killed(mut self) {
+    pub(crate) async fn kill(mut self) {
         self.signal(Signal::SIGKILL);
         assert_eq!(self.ended().await.signal(), Some(Signal::SIGKILL as i32));
     }
