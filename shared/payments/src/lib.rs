@@ -9,6 +9,7 @@
 pub mod conformance;
 mod deadline;
 mod minor_units;
+mod notice;
 mod outcome;
 mod port;
 mod reference;
@@ -17,6 +18,7 @@ mod simulator;
 pub use self::{
     deadline::Deadline,
     minor_units::{MinorUnits, NotCharged},
+    notice::{Fact, NotAccepted, Notice, NoticeReader},
     outcome::{
         Authorization, BoxError, Capture, DeclineReason, Doubt, LookUp, NotSent, Refund, Refusal, Standing,
         Void,

@@ -1,0 +1,60 @@
+//! What a provider tells by itself: webhooks. A notice comes late, twice, out of order, or never, so it
+//! only says what is true at the provider, and whoever reads it compares that with what is recorded.
+
+use std::{fmt, time::SystemTime};
+
+use keyrack_domain::{ids::AttemptId, money::Money};
+
+use crate::{outcome::DeclineReason, reference::RefundTry};
+
+/// An authentic notice. The same fact may come again under another `event`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Notice {
+    /// The provider's name for the event, as given: unique per provider.
+    pub event: String,
+    /// The provider's word for what happened, for the record.
+    pub kind: String,
+    pub fact: Fact,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fact {
+    /// Set aside, not taken.
+    Authorized { attempt: AttemptId, amount: Money },
+    /// Taken.
+    Captured { attempt: AttemptId, amount: Money },
+    /// This attempt has failed and takes nothing.
+    Declined { attempt: AttemptId, reason: DeclineReason },
+    /// The authorization was cancelled, or has lapsed: it takes nothing any more.
+    Voided { attempt: AttemptId },
+    /// One of our refunds has arrived.
+    Refunded { refund: RefundTry, amount: Money, provider_id: Option<String> },
+    /// One of our refunds has failed, perhaps after it had been called a success.
+    RefundFailed { refund: RefundTry, amount: Money, provider_id: Option<String> },
+    /// A refund that we did not ask for, made by hand at the provider. Its id there is its identity.
+    RefundedByHand { attempt: AttemptId, amount: Money, provider_id: String },
+    /// Authentic, and about something that none of our references names. Kept, and matched later.
+    OfUnknown { reference: String },
+    /// Authentic, and nothing that we act on.
+    NotOurs,
+}
+
+/// Why a notice was not accepted. Nothing of it is recorded.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotAccepted {
+    /// The signature is absent, unreadable, of another secret, or too far from now, before or after.
+    #[error("the signature does not stand for this body at this time")]
+    NotAuthentic,
+    /// Signed, and not readable: `at` is a JSON pointer, `why` the rule.
+    #[error("{at}: {why}")]
+    Malformed { at: String, why: String },
+}
+
+/// Reads the notices of one provider.
+pub trait NoticeReader: fmt::Debug + Send + Sync {
+    /// The header that carries the signature, in lower case.
+    fn signature_header(&self) -> &'static str;
+
+    /// `signature` as it came, bytes and all; `now` is real time, also in a sandbox.
+    fn read(&self, signature: Option<&[u8]>, body: &[u8], now: SystemTime) -> Result<Notice, NotAccepted>;
+}
