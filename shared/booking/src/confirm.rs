@@ -63,7 +63,7 @@ impl Operation for ConfirmOp {
         let Some(attempt) = attempt.filter(|row| row.state == self.guard) else {
             return Decision::refuse(ConfirmAnswer::Stale(attempt.map(|row| row.state)));
         };
-        let hold = facts.holds.get(&attempt.hold).filter(|hold| {
+        let hold = attempt.hold.and_then(|id| facts.holds.get(&id)).filter(|hold| {
             hold.row.state == HoldState::Active
                 && self.captured == attempt.amount
                 && drift::of(facts, self.attempt.hotel(), &hold.units).is_none()
@@ -83,8 +83,10 @@ impl Operation for ConfirmOp {
 pub(crate) fn needs_of_attempt(id: AttemptId, facts: &Facts) -> Needs {
     let mut needs = Needs::default();
     if let Some(attempt) = facts.attempts.get(&id) {
-        needs = needs_of_hold(attempt.hold, facts);
-        needs.quotes.extend(facts.holds.get(&attempt.hold).map(|hold| hold.row.quote));
+        if let Some(hold) = attempt.hold {
+            needs = needs_of_hold(hold, facts);
+            needs.quotes.extend(facts.holds.get(&hold).map(|hold| hold.row.quote));
+        }
     }
     needs.attempts.insert(id);
     needs
@@ -105,7 +107,7 @@ pub(crate) fn capture_became_known(attempt: &AttemptRow, captured: Money) -> Opt
 /// The attempt becomes a case of the resolver.
 pub(crate) fn open_case(
     attempt: AttemptId,
-    hold: HoldId,
+    hold: Option<HoldId>,
     why: &'static str,
     actor: Actor,
 ) -> (NewEvent, NewAudit) {
@@ -137,8 +139,8 @@ pub(crate) fn reservation_of(
     ReservationRow {
         id,
         principal: attempt.principal,
-        hold: hold.id,
-        attempt: attempt.id,
+        hold: Some(hold.id),
+        attempt: Some(attempt.id),
         state: ReservationState::Confirmed,
         version: 1,
         stay: hold.stay,

@@ -40,7 +40,7 @@ impl Operation for FailAttemptOp {
     fn needs(&self, facts: &Facts) -> Needs {
         let mut needs = Needs::default();
         needs.attempts.insert(self.attempt);
-        needs.holds.extend(facts.attempts.get(&self.attempt).map(|attempt| attempt.hold));
+        needs.holds.extend(facts.attempts.get(&self.attempt).and_then(|attempt| attempt.hold));
         needs
     }
 
@@ -51,9 +51,10 @@ impl Operation for FailAttemptOp {
         };
         let hotel = self.attempt.hotel();
         let mut changes = Changes::default();
-        if facts.holds.get(&attempt.hold).is_some_and(|hold| hold.row.state == HoldState::Active) {
+        let hold = attempt.hold.and_then(|id| facts.holds.get(&id));
+        if let Some(hold) = hold.filter(|hold| hold.row.state == HoldState::Active) {
             // The release no longer waits for this attempt.
-            changes.writes.push(Write::DeferHold(attempt.hold, None));
+            changes.writes.push(Write::DeferHold(hold.row.id, None));
         }
         changes.writes.push(Write::ShiftAttempt(AttemptMove {
             failure: Some(self.failure.clone()),

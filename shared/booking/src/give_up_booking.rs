@@ -53,7 +53,7 @@ impl Operation for GiveUpBookingOp {
     fn needs(&self, facts: &Facts) -> Needs {
         let mut needs = Needs::default();
         needs.attempts.insert(self.attempt);
-        needs.holds.extend(facts.attempts.get(&self.attempt).map(|attempt| attempt.hold));
+        needs.holds.extend(facts.attempts.get(&self.attempt).and_then(|attempt| attempt.hold));
         needs
     }
 
@@ -62,7 +62,7 @@ impl Operation for GiveUpBookingOp {
         let Some(attempt) = attempt.filter(|row| row.state == self.guard) else {
             return Decision::refuse(GiveUpAnswer::Stale(attempt.map(|row| row.state)));
         };
-        let hold = facts.holds.get(&attempt.hold);
+        let hold = attempt.hold.and_then(|id| facts.holds.get(&id));
         let alive = hold.is_some_and(|hold| hold.row.state == HoldState::Active && !hold.row.drifted);
         if alive && self.captured == attempt.amount && self.guard == AttemptState::Reconciling {
             return Decision::refuse(GiveUpAnswer::HoldAlive);

@@ -126,7 +126,7 @@ async fn read(ledger: &Ledger, id: AttemptId) -> Result<(AttemptRow, bool), Faul
     let mut connection = ledger.database().connection().await?;
     let attempt = attempts::read(&mut connection, [&id]).await?.pop();
     let attempt = attempt.ok_or_else(|| Fault::internal(DbError::unreadable("leased attempt", &id)))?;
-    let hold = holds::read(&mut connection, [&attempt.hold]).await?.pop();
+    let hold = holds::read(&mut connection, attempt.hold.as_ref()).await?.pop();
     Ok((attempt, hold.is_some_and(|hold| hold.state == HoldState::Active)))
 }
 

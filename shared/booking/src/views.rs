@@ -84,8 +84,9 @@ impl RefundView {
 pub struct ReservationView {
     pub id: ReservationId,
     pub hotel: HotelCode,
-    pub hold: HoldId,
-    pub attempt: AttemptId,
+    /// Neither of a channel's booking.
+    pub hold: Option<HoldId>,
+    pub attempt: Option<AttemptId>,
     pub state: ReservationState,
     /// The `ETag`.
     pub version: i32,

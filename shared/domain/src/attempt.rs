@@ -76,14 +76,30 @@ impl AttemptState {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
+    /// What is due when the stay is booked. It makes the reservation.
     Booking,
+    /// A later charge of the reservation's schedule.
+    Deposit,
+    /// The difference of a changed stay.
+    Change,
+    /// What is due for a cancellation or a no-show and was not paid before.
+    Penalty,
 }
 
 impl Purpose {
+    pub const ALL: [Self; 4] = [Self::Booking, Self::Deposit, Self::Change, Self::Penalty];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Booking => "booking",
+            Self::Deposit => "deposit",
+            Self::Change => "change",
+            Self::Penalty => "penalty",
         }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|purpose| purpose.as_str() == name)
     }
 }
 

@@ -43,14 +43,18 @@ pub struct HoldEnded {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AttemptStarted {
     pub attempt_id: AttemptId,
-    pub hold_id: HoldId,
+    /// Where it claims units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<HoldId>,
     pub amount: Money,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AttemptFailed {
     pub attempt_id: AttemptId,
-    pub hold_id: HoldId,
+    /// Where it claims units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<HoldId>,
     /// Stable name of the reason, such as `DECLINED`.
     pub failure: String,
 }
@@ -59,7 +63,9 @@ pub struct AttemptFailed {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AttemptReconciling {
     pub attempt_id: AttemptId,
-    pub hold_id: HoldId,
+    /// Where it claims units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<HoldId>,
     /// Stable name of the reason: `no_answer` or `no_room`.
     pub why: String,
 }
@@ -67,8 +73,11 @@ pub struct AttemptReconciling {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReservationConfirmed {
     pub reservation_id: ReservationId,
-    pub hold_id: HoldId,
-    pub attempt_id: AttemptId,
+    /// What it was made of and what paid for it; neither of a channel's booking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<HoldId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt_id: Option<AttemptId>,
     pub principal_id: PrincipalId,
     pub stay: Stay,
     pub total: Money,

@@ -162,6 +162,7 @@ kinds! {
     Attempt AttemptId "att",
     Reservation ReservationId "res",
     Refund RefundId "ref",
+    Change ChangeId "chg",
     Credential CredentialId "crd",
 }
 

@@ -52,6 +52,8 @@ pub struct ReservationFacts {
     pub units: Vec<UnitNight>,
     /// Of rooms that stand.
     pub given_back: Vec<UnitNight>,
+    /// What has paid for it, first to last.
+    pub paid_by: Vec<AttemptId>,
 }
 
 impl Facts {
@@ -106,7 +108,7 @@ impl Facts {
                 }
             }
             Write::OpenAttempt(row) => {
-                if let Some(hold) = self.holds.get_mut(&row.hold) {
+                if let Some(hold) = row.hold.and_then(|id| self.holds.get_mut(&id)) {
                     hold.open_attempt = Some(row.id);
                 }
                 self.attempts.insert(row.id, row.as_ref().clone());
@@ -161,7 +163,7 @@ impl Facts {
         row.refund_committed = shift.refund_committed;
         row.refunds = shift.refunds;
         // A hold may have another attempt that is open, where this one had ended before.
-        if let Some(hold) = self.holds.get_mut(&row.hold)
+        if let Some(hold) = row.hold.and_then(|id| self.holds.get_mut(&id))
             && hold.open_attempt == Some(shift.id)
             && !shift.to.is_open()
         {

@@ -88,11 +88,17 @@ async fn read_what_stands(
         rooms: Vec::new(),
         units: Vec::new(),
         given_back: Vec::new(),
+        paid_by: Vec::new(),
     };
     facts.reservations.extend(rows.into_iter().map(|row| (row.id, fresh(row))));
     for (id, room) in reservation_rooms::read(connection, &ids).await? {
         if let Some(reservation) = facts.reservations.get_mut(&id) {
             reservation.rooms.push(room);
+        }
+    }
+    for (id, attempt) in attempts::that_paid(connection, &ids).await? {
+        if let Some(reservation) = facts.reservations.get_mut(&id) {
+            reservation.paid_by.push(attempt);
         }
     }
     for (id, SoldUnit { unit, is_given_back }) in reservation_rooms::units(connection, &ids).await? {

@@ -24,8 +24,9 @@ use crate::{
 pub struct ReservationRow {
     pub id: ReservationId,
     pub principal: PrincipalId,
-    pub hold: HoldId,
-    pub attempt: AttemptId,
+    /// Of a guest who booked here: what was consumed, and what paid for it. A channel's booking has neither.
+    pub hold: Option<HoldId>,
+    pub attempt: Option<AttemptId>,
     pub state: ReservationState,
     pub version: i32,
     pub stay: Stay,
@@ -39,8 +40,8 @@ struct Raw {
     hotel_id: i32,
     reservation_id: Uuid,
     principal_id: Uuid,
-    hold_id: Uuid,
-    attempt_id: Uuid,
+    hold_id: Option<Uuid>,
+    attempt_id: Option<Uuid>,
     state: String,
     version: i32,
     check_in: NaiveDate,
@@ -60,8 +61,8 @@ impl TryFrom<Raw> for ReservationRow {
         Ok(Self {
             id: ReservationId::new(hotel, r.reservation_id),
             principal: PrincipalId(r.principal_id),
-            hold: HoldId::new(hotel, r.hold_id),
-            attempt: AttemptId::new(hotel, r.attempt_id),
+            hold: r.hold_id.map(|id| HoldId::new(hotel, id)),
+            attempt: r.attempt_id.map(|id| AttemptId::new(hotel, id)),
             state: ReservationState::from_name(&r.state)
                 .ok_or_else(|| DbError::unreadable("reservation state", &r.state))?,
             version: r.version,
@@ -224,7 +225,7 @@ pub async fn of_principal(
     rows.into_iter().map(TryInto::try_into).collect()
 }
 
-/// Writes reservations whose holds have just been consumed, with one row per unit.
+/// Writes new reservations, with one row per unit.
 pub async fn insert(
     connection: &mut PgConnection,
     reservations: &[(ReservationRow, Vec<UnitNight>)],
@@ -250,8 +251,8 @@ pub async fn insert(
         &rows().map(|r| r.id.hotel().0).collect::<Vec<i32>>(),
         &rows().map(|r| r.id.uuid()).collect::<Vec<Uuid>>(),
         &rows().map(|r| r.principal.0).collect::<Vec<Uuid>>(),
-        &rows().map(|r| r.hold.uuid()).collect::<Vec<Uuid>>(),
-        &rows().map(|r| r.attempt.uuid()).collect::<Vec<Uuid>>(),
+        &rows().map(|r| r.hold.map(HoldId::uuid)).collect::<Vec<Option<Uuid>>>() as &[Option<Uuid>],
+        &rows().map(|r| r.attempt.map(AttemptId::uuid)).collect::<Vec<Option<Uuid>>>() as &[Option<Uuid>],
         &rows().map(|r| r.stay.check_in()).collect::<Vec<NaiveDate>>(),
         &rows().map(|r| r.stay.check_out()).collect::<Vec<NaiveDate>>(),
         &rows().map(|r| r.total.amount()).collect::<Vec<Decimal>>(),
