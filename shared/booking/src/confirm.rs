@@ -144,6 +144,7 @@ pub(crate) fn reservation_of(
         version: 1,
         stay: hold.stay,
         total: hold.total,
+        change_fees: Money::zero(hold.total.currency()),
         guest: attempt.guest.clone(),
         document: quote.document.clone(),
         created_at: now,

@@ -6,6 +6,7 @@
 pub mod actor;
 pub mod attempt;
 pub mod cancellation;
+pub mod change;
 pub mod clock;
 pub mod code;
 pub mod event;

@@ -6,6 +6,7 @@ use keyrack_domain::{clock::Moment, event::NightAvailability, hold::HoldState, i
 use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     audit::NewAudit,
+    changes::ChangeMove,
     holds::{HoldRow, UnitNight},
     nights::{NightDelta, NightKey},
     outbox::NewEvent,
@@ -37,6 +38,7 @@ pub enum Write {
     /// While ACTIVE: the counters did not carry it.
     MarkDrift(HoldId),
     OpenAttempt(Box<AttemptRow>),
+    ShiftChange(ChangeMove),
     ShiftAttempt(AttemptMove),
     MakeReservation(Box<ReservationRow>, Vec<UnitNight>),
     ShiftReservation(ReservationMove),

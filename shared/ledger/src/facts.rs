@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use keyrack_domain::{
+    change::ChangeState,
     clock::Moment,
     hold::HoldState,
-    ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
+    ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
     restriction::Restrictions,
 };
 use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
+    changes::{ChangeMove, ChangeRow},
     facts::OwnHold,
     holds::{HoldRow, UnitNight},
     nights::{Night, NightKey},
@@ -29,6 +31,7 @@ pub struct Facts {
     pub restrictions: HashMap<HotelId, Restrictions>,
     pub quotes: HashMap<QuoteId, QuoteRow>,
     pub reservations: HashMap<ReservationId, ReservationFacts>,
+    pub changes: HashMap<ChangeId, ChangeRow>,
     pub holds: HashMap<HoldId, HoldFacts>,
     pub attempts: HashMap<AttemptId, AttemptRow>,
     /// ACTIVE holds by hotel and principal, those that end first first.
@@ -54,6 +57,8 @@ pub struct ReservationFacts {
     pub given_back: Vec<UnitNight>,
     /// What has paid for it, first to last.
     pub paid_by: Vec<AttemptId>,
+    /// A change of it that is STARTED.
+    pub started_change: Option<ChangeId>,
 }
 
 impl Facts {
@@ -64,6 +69,7 @@ impl Facts {
             restrictions: HashMap::new(),
             quotes: HashMap::new(),
             reservations: HashMap::new(),
+            changes: HashMap::new(),
             holds: HashMap::new(),
             attempts: HashMap::new(),
             own_holds: HashMap::new(),
@@ -114,6 +120,7 @@ impl Facts {
                 self.attempts.insert(row.id, row.as_ref().clone());
             }
             Write::ShiftAttempt(shift) => self.shift(shift),
+            Write::ShiftChange(shift) => self.shift_change(shift),
             Write::CancelRoom(cancelled) => {
                 let now = self.now;
                 self.reserved(cancelled.reservation, |reservation| reservation.cancel(cancelled, now));
@@ -169,6 +176,23 @@ impl Facts {
         {
             hold.open_attempt = None;
         }
+    }
+
+    fn shift_change(&mut self, shift: &ChangeMove) {
+        let Some(row) = self.changes.get_mut(&shift.id) else { return };
+        row.state = shift.to;
+        row.hold = shift.hold;
+        row.attempt = shift.attempt;
+        row.to_version = shift.to_version;
+        let (change, reservation) = (row.id, row.reservation);
+        let is_started = shift.to == ChangeState::Started;
+        self.reserved(reservation, |reservation| {
+            if is_started {
+                reservation.started_change = Some(change);
+            } else if reservation.started_change == Some(change) {
+                reservation.started_change = None;
+            }
+        });
     }
 
     fn reserved(&mut self, id: ReservationId, change: impl FnOnce(&mut ReservationFacts)) {

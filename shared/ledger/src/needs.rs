@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use keyrack_domain::ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId};
+use keyrack_domain::ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId};
 use keyrack_store::nights::NightKey;
 
 /// Sets, sorted in lock order.
@@ -12,6 +12,8 @@ pub struct Needs {
     pub quotes: BTreeSet<QuoteId>,
     /// Read with their rooms and the units not given back; locked, before everything else.
     pub reservations: BTreeSet<ReservationId>,
+    /// Read and locked, after the reservations.
+    pub changes: BTreeSet<ChangeId>,
     /// Read with their units and their open attempt; locked.
     pub holds: BTreeSet<HoldId>,
     /// Read and locked, after the holds.
@@ -30,6 +32,7 @@ impl Needs {
     pub(crate) fn add(&mut self, other: &Self) {
         self.quotes.extend(&other.quotes);
         self.reservations.extend(&other.reservations);
+        self.changes.extend(&other.changes);
         self.holds.extend(&other.holds);
         self.attempts.extend(&other.attempts);
         self.caps.extend(&other.caps);
@@ -43,6 +46,7 @@ impl Needs {
         Self {
             quotes: &self.quotes - &known.quotes,
             reservations: &self.reservations - &known.reservations,
+            changes: &self.changes - &known.changes,
             holds: &self.holds - &known.holds,
             attempts: &self.attempts - &known.attempts,
             caps: &self.caps - &known.caps,
@@ -59,6 +63,7 @@ impl Needs {
     /// Rows and caps of `self` that `locked` does not cover; nights are locked later and do not count.
     pub(crate) fn aggregates_within(&self, locked: &Self) -> bool {
         self.reservations.is_subset(&locked.reservations)
+            && self.changes.is_subset(&locked.changes)
             && self.holds.is_subset(&locked.holds)
             && self.attempts.is_subset(&locked.attempts)
             && self.caps.is_subset(&locked.caps)

@@ -3,7 +3,7 @@
 use keyrack_db::{DbError, PgConnection, Points};
 use keyrack_domain::ids::ReservationId;
 use keyrack_store::{
-    attempts, clock, facts as reads, holds, nights,
+    attempts, changes, clock, facts as reads, holds, nights,
     nights::NightKey,
     quotes, reservation_rooms,
     reservation_rooms::{RoomRow, SoldUnit},
@@ -14,7 +14,7 @@ use keyrack_store::{
 use crate::{Facts, HoldFacts, Needs, Operation, ReservationFacts};
 
 /// A quote tells the nights, an attempt its hold, a hold its units: more rounds than that are a defect.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 5;
 
 /// Step 1. Everything the members need, as it stands now, without a lock.
 pub(crate) async fn without_locks<O: Operation>(
@@ -53,6 +53,10 @@ async fn read_missing(
         let rows = reservations::read(connection, &missing.reservations).await?;
         read_what_stands(connection, facts, rows).await?;
     }
+    if !missing.changes.is_empty() {
+        let rows = changes::read(connection, &missing.changes).await?;
+        facts.changes.extend(rows.into_iter().map(|row| (row.id, row)));
+    }
     if !missing.attempts.is_empty() {
         let rows = attempts::read(connection, &missing.attempts).await?;
         facts.attempts.extend(rows.into_iter().map(|row| (row.id, row)));
@@ -89,6 +93,7 @@ async fn read_what_stands(
         units: Vec::new(),
         given_back: Vec::new(),
         paid_by: Vec::new(),
+        started_change: None,
     };
     facts.reservations.extend(rows.into_iter().map(|row| (row.id, fresh(row))));
     for (id, room) in reservation_rooms::read(connection, &ids).await? {
@@ -99,6 +104,11 @@ async fn read_what_stands(
     for (id, attempt) in attempts::that_paid(connection, &ids).await? {
         if let Some(reservation) = facts.reservations.get_mut(&id) {
             reservation.paid_by.push(attempt);
+        }
+    }
+    for (id, change) in changes::started(connection, &ids).await? {
+        if let Some(reservation) = facts.reservations.get_mut(&id) {
+            reservation.started_change = Some(change);
         }
     }
     for (id, SoldUnit { unit, is_given_back }) in reservation_rooms::units(connection, &ids).await? {
@@ -170,6 +180,11 @@ pub(crate) async fn lock_aggregates(
     if !waiting.reservations.is_empty() {
         let rows = reservations::lock(connection, &waiting.reservations).await?;
         read_what_stands(connection, facts, rows).await?;
+    }
+    if !waiting.changes.is_empty() {
+        for row in changes::lock(connection, &waiting.changes).await? {
+            facts.changes.insert(row.id, row);
+        }
     }
     if !waiting.holds.is_empty() {
         locked = holds::lock(connection, &waiting.holds).await?;

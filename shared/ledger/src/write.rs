@@ -6,13 +6,15 @@ use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{
     clock::Moment,
     hold::HoldState,
-    ids::{AttemptId, HoldId, ReservationId},
+    ids::{AttemptId, ChangeId, HoldId, ReservationId},
 };
 use keyrack_store::{
     attempts,
     attempts::{AttemptMove, AttemptRow},
     audit,
     audit::NewAudit,
+    changes as stay_changes,
+    changes::ChangeMove,
     holds,
     holds::{HoldRow, UnitNight},
     keys,
@@ -42,6 +44,7 @@ pub(crate) struct Sheet {
     placed: Vec<(HoldRow, Vec<UnitNight>)>,
     opened: Vec<AttemptRow>,
     reserved: Vec<(ReservationRow, Vec<UnitNight>)>,
+    changed: BTreeMap<ChangeId, ChangeMove>,
     moved: BTreeMap<ReservationId, ReservationMove>,
     cancelled: Vec<RoomCancelled>,
     given_back: Vec<NightsFrom>,
@@ -78,6 +81,7 @@ impl Sheet {
             && self.shifted.is_empty()
             && self.placed.is_empty()
             && self.opened.is_empty()
+            && self.changed.is_empty()
             && self.moved.is_empty()
             && self.keys.is_empty()
     }
@@ -100,6 +104,12 @@ impl Sheet {
                 Some(earlier) => *earlier = AttemptMove { from: earlier.from, ..shift },
                 None => {
                     self.shifted.insert(shift.id, shift);
+                }
+            },
+            Write::ShiftChange(shift) => match self.changed.get_mut(&shift.id) {
+                Some(earlier) => *earlier = ChangeMove { from: earlier.from, ..shift },
+                None => {
+                    self.changed.insert(shift.id, shift);
                 }
             },
             Write::MakeReservation(row, units) => self.reserved.push((*row, units)),
@@ -137,6 +147,7 @@ impl Sheet {
         let closed: Vec<_> = self.closed.into_iter().collect();
         let deferred: Vec<_> = self.deferred.into_iter().collect();
         let shifted: Vec<_> = self.shifted.into_values().collect();
+        let changed: Vec<_> = self.changed.into_values().collect();
         let moved: Vec<_> = self.moved.into_values().collect();
         holds::close(connection, &closed, now).await?;
         holds::defer(connection, &deferred).await?;
@@ -144,6 +155,7 @@ impl Sheet {
         attempts::shift(connection, &shifted, now).await?;
         holds::insert(connection, &self.placed).await?;
         attempts::insert(connection, &self.opened).await?;
+        stay_changes::shift(connection, &changed).await?;
         reservations::insert(connection, &self.reserved).await?;
         reservations::shift(connection, &moved).await?;
         reservation_rooms::cancel(connection, &self.cancelled, now).await?;

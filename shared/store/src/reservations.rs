@@ -31,6 +31,8 @@ pub struct ReservationRow {
     pub version: i32,
     pub stay: Stay,
     pub total: Money,
+    /// Of it, what its changes cost by the policy that was sold.
+    pub change_fees: Money,
     pub guest: Guest,
     pub document: QuoteDocument,
     pub created_at: Moment,
@@ -47,6 +49,7 @@ struct Raw {
     check_in: NaiveDate,
     check_out: NaiveDate,
     total: Decimal,
+    change_fees: Decimal,
     currency: String,
     guest: serde_json::Value,
     document: serde_json::Value,
@@ -68,6 +71,7 @@ impl TryFrom<Raw> for ReservationRow {
             version: r.version,
             stay: stay(r.check_in, r.check_out)?,
             total: money(r.total, &r.currency)?,
+            change_fees: money(r.change_fees, &r.currency)?,
             guest: document("guest", r.guest)?,
             document: document("reservation document", r.document)?,
             created_at: Moment(r.created_at),
@@ -94,7 +98,7 @@ pub async fn read(
         Raw,
         "-- store::reservations::read
         SELECT r.hotel_id, r.reservation_id, r.principal_id, r.hold_id, r.attempt_id, r.state, r.version, r.check_in,
-               r.check_out, r.total, r.currency, r.guest, r.document, r.created_at
+               r.check_out, r.total, r.change_fees, r.currency, r.guest, r.document, r.created_at
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, reservation_id)
         JOIN reservations r ON r.hotel_id = w.hotel_id AND r.reservation_id = w.reservation_id",
         &hotels,
@@ -115,7 +119,7 @@ pub async fn lock(
         Raw,
         "-- store::reservations::lock
         SELECT l.hotel_id, l.reservation_id, l.principal_id, l.hold_id, l.attempt_id, l.state, l.version, l.check_in,
-               l.check_out, l.total, l.currency, l.guest, l.document, l.created_at
+               l.check_out, l.total, l.change_fees, l.currency, l.guest, l.document, l.created_at
         FROM (
             SELECT u.hotel_id, u.reservation_id
             FROM unnest($1::int[], $2::uuid[]) AS u (hotel_id, reservation_id)
@@ -123,7 +127,7 @@ pub async fn lock(
         ) AS w
         CROSS JOIN LATERAL (
             SELECT r.hotel_id, r.reservation_id, r.principal_id, r.hold_id, r.attempt_id, r.state, r.version,
-                   r.check_in, r.check_out, r.total, r.currency, r.guest, r.document, r.created_at
+                   r.check_in, r.check_out, r.total, r.change_fees, r.currency, r.guest, r.document, r.created_at
             FROM reservations r
             WHERE r.hotel_id = w.hotel_id
               AND r.reservation_id = w.reservation_id
@@ -185,7 +189,7 @@ pub async fn of_attempt(
         Raw,
         "-- store::reservations::of_attempt
         SELECT hotel_id, reservation_id, principal_id, hold_id, attempt_id, state, version, check_in, check_out, total,
-               currency, guest, document, created_at
+               change_fees, currency, guest, document, created_at
         FROM reservations
         WHERE hotel_id = $1
           AND attempt_id = $2",
@@ -208,7 +212,7 @@ pub async fn of_principal(
         Raw,
         "-- store::reservations::of_principal
         SELECT hotel_id, reservation_id, principal_id, hold_id, attempt_id, state, version, check_in, check_out, total,
-               currency, guest, document, created_at
+               change_fees, currency, guest, document, created_at
         FROM reservations
         WHERE principal_id = $1
           AND (reservation_id, hotel_id) > ($2, $3)
