@@ -83,10 +83,9 @@ impl Operation for ConfirmOp {
 pub(crate) fn needs_of_attempt(id: AttemptId, facts: &Facts) -> Needs {
     let mut needs = Needs::default();
     if let Some(attempt) = facts.attempts.get(&id) {
-        if let Some(hold) = attempt.hold {
-            needs = needs_of_hold(hold, facts);
-            needs.quotes.extend(facts.holds.get(&hold).map(|hold| hold.row.quote));
-        }
+        needs = attempt.hold.map_or(needs, |hold| needs_of_hold(hold, facts));
+        let hold = attempt.hold.and_then(|id| facts.holds.get(&id));
+        needs.quotes.extend(hold.map(|hold| hold.row.quote));
     }
     needs.attempts.insert(id);
     needs

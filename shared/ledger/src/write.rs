@@ -27,6 +27,8 @@ use keyrack_store::{
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations,
     reservations::{ReservationMove, ReservationRow},
+    stay_changes,
+    stay_changes::StayReplaced,
 };
 
 use crate::{Changes, Write};
@@ -43,6 +45,7 @@ pub(crate) struct Sheet {
     opened: Vec<AttemptRow>,
     reserved: Vec<(ReservationRow, Vec<UnitNight>)>,
     moved: BTreeMap<ReservationId, ReservationMove>,
+    replaced: Vec<StayReplaced>,
     cancelled: Vec<RoomCancelled>,
     given_back: Vec<NightsFrom>,
     taken_again: Vec<NightsFrom>,
@@ -78,7 +81,9 @@ impl Sheet {
             && self.shifted.is_empty()
             && self.placed.is_empty()
             && self.opened.is_empty()
+            && self.reserved.is_empty()
             && self.moved.is_empty()
+            && self.replaced.is_empty()
             && self.keys.is_empty()
     }
 
@@ -113,6 +118,7 @@ impl Sheet {
                     self.moved.insert(shift.id, shift);
                 }
             },
+            Write::ReplaceStay(change) => self.replaced.push(*change),
             Write::CancelRoom(room) => self.cancelled.push(room),
             Write::GiveBack(nights) => self.given_back.push(nights),
             Write::TakeAgain(nights) => self.taken_again.push(nights),
@@ -145,6 +151,7 @@ impl Sheet {
         holds::insert(connection, &self.placed).await?;
         attempts::insert(connection, &self.opened).await?;
         reservations::insert(connection, &self.reserved).await?;
+        stay_changes::replace(connection, &self.replaced, now).await?;
         reservations::shift(connection, &moved).await?;
         reservation_rooms::cancel(connection, &self.cancelled, now).await?;
         reservation_rooms::give_back(connection, &self.given_back, now).await?;

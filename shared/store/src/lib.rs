@@ -29,5 +29,6 @@ pub mod reservations;
 pub mod restrictions;
 pub mod room_types;
 pub mod server;
+pub mod stay_changes;
 pub mod taxes;
 pub mod verify;
