@@ -5,6 +5,7 @@
 
 pub mod booking;
 pub mod cancellation;
+pub mod change;
 pub mod code;
 pub mod credential;
 pub mod date;

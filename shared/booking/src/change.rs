@@ -6,6 +6,8 @@ use keyrack_ledger::{Decision, Facts, Found, KeyClaim, Needs, Operation};
 use crate::{
     allocate_anew::{AllocateAnewOp, AllocateAnswer},
     cancel::operation::{CancelAnswer, CancelOp},
+    change_guest::{ChangeGuestAnswer, ChangeGuestOp},
+    change_stay::start::{StartChangeAnswer, StartChangeOp},
     confirm::{ConfirmAnswer, ConfirmOp},
     edit_inventory::operation::{EditAnswer, EditInventoryOp},
     expire::{ExpireAnswer, ExpireOp},
@@ -100,6 +102,8 @@ changes! {
     GiveUpBooking(GiveUpBookingOp) -> GiveUpAnswer,
     Expire(ExpireOp) -> ExpireAnswer,
     Cancel(CancelOp) -> CancelAnswer,
+    ChangeGuest(ChangeGuestOp) -> ChangeGuestAnswer,
+    StartChange(StartChangeOp) -> StartChangeAnswer,
     Step(StepOp) -> StepAnswer,
     StaffRefund(StaffRefundOp) -> StaffRefundAnswer,
     EditInventory(EditInventoryOp) -> EditAnswer,

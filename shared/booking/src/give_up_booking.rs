@@ -4,6 +4,7 @@
 use keyrack_domain::{
     actor::Actor,
     attempt::AttemptState,
+    change::ChangeState,
     event::{Event, RefundChanged},
     hold::HoldState,
     ids::{AttemptId, RefundId},
@@ -17,7 +18,7 @@ use keyrack_ledger::{
 use keyrack_payments::{Reference, RefundTry};
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
-use crate::confirm::capture_became_known;
+use crate::{change_stay, confirm::capture_became_known};
 
 /// Why an attempt failed that took money.
 pub const NO_ROOM: &str = "no_room";
@@ -53,7 +54,11 @@ impl Operation for GiveUpBookingOp {
     fn needs(&self, facts: &Facts) -> Needs {
         let mut needs = Needs::default();
         needs.attempts.insert(self.attempt);
-        needs.holds.extend(facts.attempts.get(&self.attempt).and_then(|attempt| attempt.hold));
+        if let Some(attempt) = facts.attempts.get(&self.attempt) {
+            needs.holds.extend(attempt.hold);
+            needs.reservations.extend(attempt.reservation);
+            needs.add(&change_stay::end::needs(attempt, facts));
+        }
         needs
     }
 
@@ -64,7 +69,8 @@ impl Operation for GiveUpBookingOp {
         };
         let hold = attempt.hold.and_then(|id| facts.holds.get(&id));
         let alive = hold.is_some_and(|hold| hold.row.state == HoldState::Active && !hold.row.drifted);
-        if alive && self.captured == attempt.amount && self.guard == AttemptState::Reconciling {
+        let spent = alive && self.captured == attempt.amount && self.guard == AttemptState::Reconciling;
+        if spent && !change_stay::end::is_overtaken(attempt, facts) {
             return Decision::refuse(GiveUpAnswer::HoldAlive);
         }
         Decision::Commit(self.changes(attempt, facts), GiveUpAnswer::RefundRequested)
@@ -110,6 +116,7 @@ impl GiveUpBookingOp {
             amount: refund.amount,
             reason: refund.reason.clone(),
         });
+        change_stay::end::end(attempt, ChangeState::Failed, &Actor::Worker, facts, &mut changes);
         changes.writes.push(Write::RequestRefund(refund));
         changes.events.push(NewEvent { hotel, event });
         changes.audit.push(NewAudit {

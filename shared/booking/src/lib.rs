@@ -23,6 +23,7 @@ pub mod allocate_anew;
 pub mod bookings;
 pub mod cancel;
 pub mod change;
+pub mod change_guest;
 pub mod change_stay;
 pub mod confirm;
 pub mod create_hotel;

@@ -9,6 +9,7 @@ use keyrack_domain::{
     hotel::HotelRef,
     ids::{HotelId, RoomTypeId},
     pricing::DailyRate,
+    quote::QuoteDocument,
     restriction::{Restrictions, Rule, Violation},
     stay::Stay,
 };
@@ -56,6 +57,18 @@ pub(crate) async fn rules(
     let (first, last) = (stay.check_in(), stay.check_out());
     let windows: Vec<Window> =
         room_types.into_iter().map(|room_type| Window { hotel, room_type, first, last }).collect();
+    Ok(restrictions::in_windows(connection, &windows).await?.remove(&hotel).unwrap_or_default())
+}
+
+/// The rules of what was sold.
+pub(crate) async fn rules_of(
+    connection: &mut PgConnection,
+    hotel: HotelId,
+    sold: &QuoteDocument,
+) -> Result<Restrictions, DbError> {
+    let (first, last) = (sold.stay.check_in(), sold.stay.check_out());
+    let room_types = sold.units_by_room_type().into_keys();
+    let windows: Vec<Window> = room_types.map(|room_type| Window { hotel, room_type, first, last }).collect();
     Ok(restrictions::in_windows(connection, &windows).await?.remove(&hotel).unwrap_or_default())
 }
 

@@ -23,8 +23,7 @@ use keyrack_domain::{
     stay::Stay,
 };
 use keyrack_store::{
-    clock,
-    hotels, nights,
+    clock, hotels, nights,
     nights::NightKey,
     quotes::{self, QuoteRow},
 };

@@ -8,7 +8,7 @@ use futures::{StreamExt, stream};
 use keyrack_db::DbError;
 use keyrack_domain::{
     actor::Actor,
-    attempt::AttemptState,
+    attempt::{AttemptState, Purpose},
     hold::HoldState,
     hotel::HotelRef,
     ids::{AttemptId, HoldId, RefundId, ReservationId},
@@ -156,7 +156,7 @@ async fn place(
         }
         _ => return Ok(true),
     }
-    if allocates(ledger, hotel).await? {
+    if attempt.purpose == Purpose::Booking && allocates(ledger, hotel).await? {
         let anew = AllocateAnewOp {
             hotel: hotel.clone(),
             attempt: attempt.id,

@@ -99,6 +99,17 @@ pub struct ReservationCancelled {
     pub nights: Vec<NightAvailability>,
 }
 
+/// Another stay took the place of the one it had: other dates, room types, rooms or prices.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReservationChanged {
+    pub reservation_id: ReservationId,
+    pub version: i32,
+    pub stay: Stay,
+    pub total: Money,
+    /// What went back and what was taken, also where both cancel out.
+    pub nights: Vec<NightAvailability>,
+}
+
 /// The front desk moved a reservation on: the guest came, left, never came, or came after all.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReservationMoved {
@@ -165,6 +176,7 @@ pub enum Event {
     AttemptFailed(AttemptFailed),
     ReservationConfirmed(ReservationConfirmed),
     ReservationCancelled(ReservationCancelled),
+    ReservationChanged(ReservationChanged),
     ReservationCheckedIn(ReservationMoved),
     ReservationCheckedOut(ReservationMoved),
     ReservationNoShow(ReservationMoved),
@@ -189,6 +201,7 @@ impl Event {
             Self::AttemptFailed(_) => "attempt.failed",
             Self::ReservationConfirmed(_) => "reservation.confirmed",
             Self::ReservationCancelled(_) => "reservation.cancelled",
+            Self::ReservationChanged(_) => "reservation.changed",
             Self::ReservationCheckedIn(_) => "reservation.checked_in",
             Self::ReservationCheckedOut(_) => "reservation.checked_out",
             Self::ReservationNoShow(_) => "reservation.no_show",

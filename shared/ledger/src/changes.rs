@@ -13,6 +13,7 @@ use keyrack_store::{
     refunds::{Movement, RefundRow},
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations::{ReservationMove, ReservationRow},
+    stay_changes::StayReplaced,
 };
 
 use crate::Facts;
@@ -42,6 +43,8 @@ pub enum Write {
     ShiftAttempt(AttemptMove),
     MakeReservation(Box<ReservationRow>, Vec<UnitNight>),
     ShiftReservation(ReservationMove),
+    /// Another stay in the place of the one it has, and the move to the version that has it.
+    ReplaceStay(Box<StayReplaced>),
     /// A room that stands: its units go back.
     CancelRoom(RoomCancelled),
     GiveBack(NightsFrom),

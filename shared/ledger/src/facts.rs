@@ -7,6 +7,7 @@ use keyrack_domain::{
     clock::Moment,
     hold::HoldState,
     ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
+    money::Money,
     restriction::Restrictions,
 };
 use keyrack_store::{
@@ -18,6 +19,7 @@ use keyrack_store::{
     quotes::QuoteRow,
     reservation_rooms::{Cancelled, RoomCancelled, RoomRow},
     reservations::ReservationRow,
+    stay_changes::StayReplaced,
 };
 
 use crate::{Changes, Needs, Write};
@@ -143,6 +145,10 @@ impl Facts {
                     reservation.row.version = shift.to_version;
                 });
             }
+            Write::ReplaceStay(replaced) => {
+                let now = self.now;
+                self.reserved(replaced.shift.id, |reservation| reservation.replace(replaced, now));
+            }
             Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
         }
     }
@@ -210,5 +216,34 @@ impl ReservationFacts {
         if let Some(room) = room {
             room.cancelled = Some(Cancelled { penalty: cancelled.penalty, at: now });
         }
+    }
+
+    fn replace(&mut self, change: &StayReplaced, now: Moment) {
+        let row = &mut self.row;
+        row.state = change.shift.to;
+        row.version = change.shift.to_version;
+        row.stay = change.stay;
+        row.total = change.total;
+        row.change_fees = change.change_fees;
+        row.guest.clone_from(&change.guest);
+        row.document.clone_from(&change.document);
+        let place = |unit: &UnitNight| (unit.room, unit.date);
+        self.units.retain(|unit| change.dropped.iter().all(|gone| place(gone) != place(unit)));
+        self.units.extend_from_slice(&change.added);
+        self.units.sort_by_key(place);
+        let of = |rooms: &[(i16, Money)], number| {
+            rooms.iter().find(|(room, _)| *room == number).map(|(_, amount)| *amount)
+        };
+        for room in &mut self.rooms {
+            if let Some(total) = of(&change.kept, room.room) {
+                room.total = total;
+            }
+            if let Some(penalty) = of(&change.removed, room.room) {
+                room.cancelled = Some(Cancelled { penalty, at: now });
+            }
+        }
+        self.given_back.retain(|unit| of(&change.removed, unit.room).is_none());
+        let new = |(room, total): &(i16, Money)| RoomRow { room: *room, total: *total, cancelled: None };
+        self.rooms.extend(change.new_rooms.iter().map(new));
     }
 }

@@ -30,6 +30,7 @@ pub use keyrack_store::{
     refunds::{Movement, MovementKind, RefundRow},
     reservation_rooms::{Cancelled, NightsFrom, RoomCancelled, RoomRow},
     reservations::{ReservationMove, ReservationRow},
+    stay_changes::StayReplaced,
 };
 pub use ledger::{Ledger, LedgerError, Settings};
 pub use needs::Needs;

@@ -29,7 +29,8 @@ pub struct Needs {
 }
 
 impl Needs {
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Also what `other` needs.
+    pub fn add(&mut self, other: &Self) {
         self.quotes.extend(&other.quotes);
         self.reservations.extend(&other.reservations);
         self.changes.extend(&other.changes);

@@ -13,8 +13,7 @@ use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     audit,
     audit::NewAudit,
-    changes as stay_changes,
-    changes::ChangeMove,
+    changes::{self, ChangeMove},
     holds,
     holds::{HoldRow, UnitNight},
     keys,
@@ -29,6 +28,8 @@ use keyrack_store::{
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations,
     reservations::{ReservationMove, ReservationRow},
+    stay_changes,
+    stay_changes::StayReplaced,
 };
 
 use crate::{Changes, Write};
@@ -46,6 +47,7 @@ pub(crate) struct Sheet {
     reserved: Vec<(ReservationRow, Vec<UnitNight>)>,
     changed: BTreeMap<ChangeId, ChangeMove>,
     moved: BTreeMap<ReservationId, ReservationMove>,
+    replaced: Vec<StayReplaced>,
     cancelled: Vec<RoomCancelled>,
     given_back: Vec<NightsFrom>,
     taken_again: Vec<NightsFrom>,
@@ -82,7 +84,9 @@ impl Sheet {
             && self.placed.is_empty()
             && self.opened.is_empty()
             && self.changed.is_empty()
+            && self.reserved.is_empty()
             && self.moved.is_empty()
+            && self.replaced.is_empty()
             && self.keys.is_empty()
     }
 
@@ -123,6 +127,7 @@ impl Sheet {
                     self.moved.insert(shift.id, shift);
                 }
             },
+            Write::ReplaceStay(change) => self.replaced.push(*change),
             Write::CancelRoom(room) => self.cancelled.push(room),
             Write::GiveBack(nights) => self.given_back.push(nights),
             Write::TakeAgain(nights) => self.taken_again.push(nights),
@@ -155,8 +160,9 @@ impl Sheet {
         attempts::shift(connection, &shifted, now).await?;
         holds::insert(connection, &self.placed).await?;
         attempts::insert(connection, &self.opened).await?;
-        stay_changes::shift(connection, &changed).await?;
+        changes::shift(connection, &changed).await?;
         reservations::insert(connection, &self.reserved).await?;
+        stay_changes::replace(connection, &self.replaced, now).await?;
         reservations::shift(connection, &moved).await?;
         reservation_rooms::cancel(connection, &self.cancelled, now).await?;
         reservation_rooms::give_back(connection, &self.given_back, now).await?;

@@ -30,5 +30,6 @@ pub mod reservations;
 pub mod restrictions;
 pub mod room_types;
 pub mod server;
+pub mod stay_changes;
 pub mod taxes;
 pub mod verify;

@@ -1,6 +1,7 @@
 //! One folder a resource, one file an endpoint. What is registered here is in the OpenAPI document.
 
 mod bookings;
+mod changes;
 mod credentials;
 mod front_desk;
 mod guest_sessions;
@@ -24,6 +25,7 @@ pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
     holds::configure(routes);
     bookings::configure(routes);
     reservations::configure(routes);
+    changes::configure(routes);
     front_desk::configure(routes);
     operations::configure(routes);
     credentials::configure(routes);

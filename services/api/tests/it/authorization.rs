@@ -86,6 +86,9 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/quotes" => ("", stay()),
         "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
         "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
+        "POST /v1/reservations/{id}/changes" => ("", json!({"check_out": "2026-11-17"})),
+        "POST /v1/reservations/{id}/changes/{change}/confirm" => ("", json!({})),
+        "PATCH /v1/reservations/{id}" => ("", json!({"guest": {"name": "B", "email": "b@example.com"}})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
         "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
@@ -114,6 +117,7 @@ async fn every_write_but_the_exempt_ones_asks_for_its_key() {
         let target = filled(path, "HTL-204")
             .replace("/holds/x", &format!("/holds/{SOME_HOLD}"))
             .replace("/reservations/x", &format!("/reservations/{SOME_RESERVATION}"))
+            .replace("/changes/x", &format!("/changes/{}", SOME_RESERVATION.replace("res_", "chg_")))
             .replace("/rooms/x", "/rooms/1");
         let target = target + query;
         let call = || {

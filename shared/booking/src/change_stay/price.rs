@@ -127,8 +127,9 @@ pub(super) fn price(
         fees = fees.plus(fee(before, after, profile, sold, now)?)?;
     }
     let gone = standing.iter().skip(wanted.len());
-    let removed: Vec<(i16, Money)> =
-        gone.map(|number| Some((*number, penalty(sold.room(*number)?, sold, zone, now)))).collect::<Option<_>>()?;
+    let removed: Vec<(i16, Money)> = gone
+        .map(|number| Some((*number, penalty(sold.room(*number)?, sold, zone, now))))
+        .collect::<Option<_>>()?;
     let total = cost_after(sold, &document, &removed, fees)?;
     add_fees(&mut document, sold.row.change_fees.plus(fees)?)?;
     let difference = total.minus(sold.cost()?)?;
@@ -203,12 +204,7 @@ fn penalty(room: &QuotedRoom, sold: &Sold, zone: Tz, now: Moment) -> Money {
     room.cancellation.applies_at(sold.row.stay.check_in(), zone, now).of(room)
 }
 
-fn cost_after(
-    sold: &Sold,
-    document: &QuoteDocument,
-    removed: &[(i16, Money)],
-    fees: Money,
-) -> Option<Money> {
+fn cost_after(sold: &Sold, document: &QuoteDocument, removed: &[(i16, Money)], fees: Money) -> Option<Money> {
     let mut total = sold.row.change_fees.plus(fees)?;
     for (number, room) in (1_i16..).zip(&document.rooms) {
         let before = sold.rooms.iter().find(|row| row.room == number).and_then(|row| row.cancelled);

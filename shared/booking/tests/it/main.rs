@@ -7,6 +7,7 @@ mod amounts;
 mod authorized;
 mod batches;
 mod cancel;
+mod changes;
 mod contention;
 mod create_hotel;
 mod credentials;

@@ -98,10 +98,11 @@ async fn kept(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Resu
             GROUP BY 1, a.currency
         ) AS p
         JOIN (
-            SELECT m.reservation_id, sum(coalesce(m.penalty, m.total)) AS kept
+            SELECT m.reservation_id, sum(coalesce(m.penalty, m.total)) + r.change_fees AS kept
             FROM reservation_rooms m
+            JOIN reservations r ON r.hotel_id = m.hotel_id AND r.reservation_id = m.reservation_id
             WHERE m.hotel_id = $1
-            GROUP BY m.reservation_id
+            GROUP BY m.reservation_id, r.change_fees
         ) AS k ON k.reservation_id = p.reservation_id
         WHERE p.left > k.kept
         ORDER BY p.reservation_id

@@ -53,11 +53,13 @@ pub(super) async fn told(
                     SELECT m.reservation_id, count(m.cancelled_at)::int AS cancelled
                     FROM reservation_rooms m
                     WHERE m.hotel_id = $1
+                      AND m.removed_at_version IS NULL
                     GROUP BY m.reservation_id
                 ) AS m ON m.reservation_id = r.reservation_id
                 CROSS JOIN LATERAL (VALUES
                     ('reservation.confirmed', 1, 1),
                     ('reservation.cancelled', least(coalesce(m.cancelled, 0), 1), coalesce(m.cancelled, 0)),
+                    ('reservation.changed', 0, r.version - 1),
                     ('reservation.checked_in', (r.state IN ('CHECKED_IN', 'CHECKED_OUT'))::int,
                      (r.state IN ('CHECKED_IN', 'CHECKED_OUT'))::int),
                     ('reservation.checked_out', (r.state = 'CHECKED_OUT')::int, (r.state = 'CHECKED_OUT')::int),
