@@ -66,7 +66,9 @@ impl AttemptState {
             | (Reconciling, Confirmed | Failed | PaymentCapturedBookingFailed)
             // A capture found later. Never straight to CONFIRMED.
             | (Failed, PaymentCapturedBookingFailed)
-            | (PaymentCapturedBookingFailed, Refunded) => Ok(to),
+            | (PaymentCapturedBookingFailed, Refunded)
+            // The provider said later that the refund has failed.
+            | (Refunded, PaymentCapturedBookingFailed) => Ok(to),
             (from, to) => Err(NoSuchMove { from, to }),
         }
     }
@@ -105,6 +107,7 @@ mod tests {
             (Reconciling, PaymentCapturedBookingFailed),
             (Failed, PaymentCapturedBookingFailed),
             (PaymentCapturedBookingFailed, Refunded),
+            (Refunded, PaymentCapturedBookingFailed),
         ];
         for from in AttemptState::ALL {
             for to in AttemptState::ALL {

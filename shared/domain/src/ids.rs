@@ -163,6 +163,7 @@ kinds! {
     Reservation ReservationId "res",
     Refund RefundId "ref",
     Credential CredentialId "crd",
+    Notice NoticeId "ntc",
 }
 
 #[cfg(test)]

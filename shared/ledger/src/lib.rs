@@ -26,7 +26,9 @@ pub use keyrack_store::{
     holds::{HoldRow, UnitNight},
     keys::KeyScope,
     nights::{Night, NightDelta, NightKey},
-    refunds::{Movement, MovementKind, RefundRow},
+    payment_history::{Movement, MovementKind},
+    provider_events::{EventKey, EventRow},
+    refunds::RefundRow,
     reservation_rooms::{Cancelled, NightsFrom, RoomCancelled, RoomRow},
     reservations::{ReservationMove, ReservationRow},
 };
