@@ -17,7 +17,7 @@ use keyrack_domain::{
     notice::{NoticeOutcome, ProviderName},
 };
 use keyrack_ledger::{EventRow, Outcome};
-use keyrack_payments::{Fact, NotAccepted, Notice};
+use keyrack_payments::{Fact, NotAccepted, Notice, NoticeReader};
 use keyrack_telemetry::names;
 use tokio::task::JoinHandle;
 
@@ -81,7 +81,7 @@ impl From<NotAccepted> for ReceiveNoticeError {
 
 /// The header that carries the signature of a provider's notices; `None` for one that is not configured.
 pub fn signature_header(desk: &Desk, provider: &ProviderName) -> Option<&'static str> {
-    desk.reader(provider).map(|reader| reader.signature_header())
+    desk.reader(provider).map(NoticeReader::signature_header)
 }
 
 /// `signature` and `body` as they came.
@@ -103,7 +103,9 @@ pub async fn run(
     let told = Told { provider: provider.clone(), notice, actor: Actor::Provider { request_id } };
     let receipt = apply(desk, &told).await.inspect_err(|_| count(provider, "fault"))?;
     let received = match receipt.received {
-        Received::Unmatched => unmatched::keep(desk, &told).await.inspect_err(|_| count(provider, "fault"))?,
+        Received::Unmatched => {
+            unmatched::keep(desk, &told).await.inspect_err(|_| count(provider, "fault"))?
+        }
         received => received,
     };
     count(provider, received.label());
@@ -116,7 +118,10 @@ fn count(provider: &ProviderName, outcome: &'static str) {
 }
 
 /// Signatures keep real time, also in a sandbox.
-#[expect(clippy::disallowed_methods, reason = "a provider signs by the world's clock, which decides nothing else")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a provider signs by the world's clock, which decides nothing else"
+)]
 fn real_now() -> SystemTime {
     SystemTime::now()
 }

@@ -6,7 +6,9 @@ use crate::{ids::PrincipalId, principal::Caller};
 pub enum Actor {
     Caller(Caller),
     /// A payment provider, by a notice that it signed.
-    Provider { request_id: String },
+    Provider {
+        request_id: String,
+    },
     /// One of our own workers, by the clock.
     Worker,
 }

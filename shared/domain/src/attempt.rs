@@ -64,11 +64,9 @@ impl AttemptState {
         match (self, to) {
             (PendingPayment, Confirmed | Failed | Reconciling)
             | (Reconciling, Confirmed | Failed | PaymentCapturedBookingFailed)
-            // A capture found later. Never straight to CONFIRMED.
-            | (Failed, PaymentCapturedBookingFailed)
-            | (PaymentCapturedBookingFailed, Refunded)
-            // The provider said later that the refund has failed.
-            | (Refunded, PaymentCapturedBookingFailed) => Ok(to),
+            // A capture found later, never straight to CONFIRMED; or a refund that has failed after all.
+            | (Failed | Refunded, PaymentCapturedBookingFailed)
+            | (PaymentCapturedBookingFailed, Refunded) => Ok(to),
             (from, to) => Err(NoSuchMove { from, to }),
         }
     }

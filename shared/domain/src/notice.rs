@@ -109,7 +109,10 @@ mod tests {
         for finding in Finding::ALL {
             assert_eq!(Finding::from_name(finding.as_str()), Some(finding));
         }
-        assert_eq!("simulator".parse::<ProviderName>().map(|name| name.to_string()), Ok("simulator".to_owned()));
+        assert_eq!(
+            "simulator".parse::<ProviderName>().map(|name| name.to_string()),
+            Ok("simulator".to_owned())
+        );
         for text in ["", "A", "a b", "é", &"x".repeat(33)] {
             assert_eq!(text.parse::<ProviderName>(), Err(NotAProviderName), "{text:?}");
         }

@@ -49,7 +49,8 @@ impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
         let payload = payload.take();
         async move {
             let length = declared?;
-            let body = timeout(READ_WITHIN, read(payload, length, limit)).await.map_err(|_| took_too_long())??;
+            let body =
+                timeout(READ_WITHIN, read(payload, length, limit)).await.map_err(|_| took_too_long())??;
             shape::parse(&body).map(Self)
         }
         .boxed_local()
@@ -104,7 +105,11 @@ fn is_json(value: &str) -> bool {
 }
 
 /// The bound is kept while reading: a chunked body does not say how long it is.
-pub(crate) async fn read(mut payload: Payload, length: Option<usize>, limit: BodyLimit) -> Result<BytesMut, Problem> {
+pub(crate) async fn read(
+    mut payload: Payload,
+    length: Option<usize>,
+    limit: BodyLimit,
+) -> Result<BytesMut, Problem> {
     let too_large = || too_large(limit);
     let most = limit.0.saturating_add(DRAINED);
     if length.is_some_and(|length| length > most) {

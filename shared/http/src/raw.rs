@@ -1,11 +1,7 @@
 //! A body as it came, byte by byte: what a signature was made over.
 
 use actix_web::{
-    FromRequest, HttpRequest,
-    dev::Payload,
-    http::header::CONTENT_LENGTH,
-    rt::time::timeout,
-    web::BytesMut,
+    FromRequest, HttpRequest, dev::Payload, http::header::CONTENT_LENGTH, rt::time::timeout, web::BytesMut,
 };
 use futures::{FutureExt, future::LocalBoxFuture};
 

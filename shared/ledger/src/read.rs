@@ -5,8 +5,7 @@ use keyrack_domain::ids::ReservationId;
 use keyrack_store::{
     attempts, clock, facts as reads, holds, nights,
     nights::NightKey,
-    provider_events,
-    quotes, reservation_rooms,
+    provider_events, quotes, reservation_rooms,
     reservation_rooms::{RoomRow, SoldUnit},
     reservations,
     reservations::ReservationRow,

@@ -27,6 +27,6 @@ impl Worker for Notices {
         let (waiting, oldest_s) = unmatched::waiting(&self.desk).await?;
         metrics::gauge!(names::UNMATCHED_NOTICES).set(u32::try_from(waiting)?);
         metrics::gauge!(names::UNMATCHED_NOTICE_AGE_SECONDS).set(oldest_s);
-        Ok(Progress { done: matched.applied, more_is_due: matched.is_full(), ..Progress::NOTHING })
+        Ok(Progress { done: matched.applied, more_is_due: matched.is_full() })
     }
 }

@@ -47,11 +47,8 @@ pub(super) async fn record(
     let mut outcome = NoticeOutcome::NoOp;
     if let Some(committed) = attempt.refund_committed.plus(fits).filter(|_| !fits.is_zero()) {
         let number = attempt.refunds + 1;
-        let moved = AttemptMove {
-            refund_committed: committed,
-            refunds: number,
-            ..attempt.moved(attempt.state)
-        };
+        let moved =
+            AttemptMove { refund_committed: committed, refunds: number, ..attempt.moved(attempt.state) };
         attempts::shift(connection, &[moved], now).await?;
         let row = RefundRow {
             id,

@@ -114,9 +114,9 @@ impl ApplyNoticeOp {
         let differs = of_another_currency.then_some(Finding::AnotherCurrency);
         let differs = differs.or((amount != attempt.amount).then_some(Finding::AnotherAmount));
         match attempt.state {
-            // What was taken cannot be written in the attempt's currency.
-            AttemptState::PendingPayment if of_another_currency => {
-                self.hand_over(attempt, "another_currency", differs)
+            // Confirms nothing. What was taken is written down as the provider tells it when it is asked.
+            AttemptState::PendingPayment if differs.is_some() => {
+                self.hand_over(attempt, "another_amount", differs)
             }
             AttemptState::PendingPayment => {
                 let confirm = ConfirmOp {
@@ -128,10 +128,12 @@ impl ApplyNoticeOp {
                 };
                 self.beside(confirm.decide(facts), |answer| match answer {
                     ConfirmAnswer::Confirmed => (NoticeOutcome::Applied, None),
-                    ConfirmAnswer::Unplaced | ConfirmAnswer::Stale(_) => (NoticeOutcome::HandedOver, differs),
+                    ConfirmAnswer::Unplaced | ConfirmAnswer::Stale(_) => (NoticeOutcome::HandedOver, None),
                 })
             }
-            AttemptState::Reconciling => self.record(Changes::default(), (NoticeOutcome::HandedOver, differs)),
+            AttemptState::Reconciling => {
+                self.record(Changes::default(), (NoticeOutcome::HandedOver, differs))
+            }
             AttemptState::Failed if of_another_currency => {
                 self.record(Changes::default(), (NoticeOutcome::NoOp, differs))
             }
@@ -145,9 +147,7 @@ impl ApplyNoticeOp {
                 };
                 self.beside(give_up.decide(facts), |_| (NoticeOutcome::Applied, differs))
             }
-            AttemptState::Confirmed
-            | AttemptState::PaymentCapturedBookingFailed
-            | AttemptState::Refunded => {
+            AttemptState::Confirmed | AttemptState::PaymentCapturedBookingFailed | AttemptState::Refunded => {
                 let news = (amount != attempt.captured).then_some(Finding::AnotherAmount);
                 self.record(Changes::default(), (NoticeOutcome::NoOp, news))
             }
@@ -168,9 +168,7 @@ impl ApplyNoticeOp {
             }
             AttemptState::Reconciling => self.record(Changes::default(), (NoticeOutcome::HandedOver, None)),
             AttemptState::Failed => self.record(Changes::default(), (NoticeOutcome::NoOp, None)),
-            AttemptState::Confirmed
-            | AttemptState::PaymentCapturedBookingFailed
-            | AttemptState::Refunded => {
+            AttemptState::Confirmed | AttemptState::PaymentCapturedBookingFailed | AttemptState::Refunded => {
                 let finding = Some(Finding::FailureAfterSuccess);
                 self.record(Changes::default(), (NoticeOutcome::NoOp, finding))
             }

@@ -93,9 +93,8 @@ impl At<'_> {
     }
 
     fn known(&self, refund: RefundTry) -> Option<KnownRefund> {
-        let of_ours = |known: &&KnownRefund| {
-            !known.by_hand && u32::try_from(known.row.number) == Ok(refund.number)
-        };
+        let of_ours =
+            |known: &&KnownRefund| !known.by_hand && u32::try_from(known.row.number) == Ok(refund.number);
         self.refunds.iter().find(of_ours).cloned()
     }
 

@@ -90,7 +90,9 @@ pub async fn run_once(desk: &Desk) -> Result<Matched, Fault> {
                 unmatched_notices::remove(&mut connection, id).await?;
                 matched.applied += 1;
             }
-            Err(fault) => tracing::warn!(%id, error = %fault, "a notice could not be applied; a later run tries again"),
+            Err(fault) => {
+                tracing::warn!(%id, error = %fault, "a notice could not be applied; a later run tries again");
+            }
         }
     }
     Ok(matched)

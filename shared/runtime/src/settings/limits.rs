@@ -20,7 +20,9 @@ pub enum Wrong {
     Horizon,
     #[error("at most 8 secrets, and none of them empty")]
     WebhookSecrets,
-    #[error("at least 1 and at most 3600: no signature is made in no time, so zero would refuse or check nothing")]
+    #[error(
+        "at least 1 and at most 3600: no signature is made in no time, so zero would refuse or check nothing"
+    )]
     WebhookTolerance,
 }
 

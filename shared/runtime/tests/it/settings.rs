@@ -128,7 +128,9 @@ fn shards_come_from_a_file_or_from_one_variable_and_default_to_the_directory() {
 #[test]
 fn passwords_are_neither_shown_nor_repeated_in_errors() {
     let settings = load(None, &[DATABASE]).unwrap();
-    assert!(!format!("{settings:?}").contains("secret"));
+    assert!(!format!("{settings:?}").contains("a:secret@"));
+    let settings = load(None, &[DATABASE, ("KEYRACK_PROVIDER__WEBHOOK_SECRETS", "hunter2")]).unwrap();
+    assert!(!format!("{settings:?}").contains("hunter2"));
     let said = refused(None, &[DATABASE, ("KEYRACK_SHARDS", "postgres://a:hunter2@b/c")]);
     assert!(!said.contains("hunter2"), "{said}");
 }

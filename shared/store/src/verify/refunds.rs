@@ -52,11 +52,7 @@ async fn history(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> R
 }
 
 /// One refund above the capture is told as itself; the sum is told where each alone would fit.
-async fn amounts(
-    connection: &mut PgConnection,
-    hotel: HotelId,
-    shown: i64,
-) -> Result<Violations, DbError> {
+async fn amounts(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Result<Violations, DbError> {
     let rows = sqlx::query!(
         r#"-- store::verify::refunds::amounts
         SELECT p.attempt_id AS "attempt_id!",
