@@ -17,7 +17,7 @@ use keyrack_domain::{
     notice::{NoticeOutcome, ProviderName},
 };
 use keyrack_ledger::{EventRow, Outcome};
-use keyrack_payments::{Fact, NotAccepted, Notice, NoticeReader};
+use keyrack_payments::{Deadline, Fact, NotAccepted, Notice, NoticeReader};
 use keyrack_telemetry::names;
 use tokio::task::JoinHandle;
 
@@ -54,7 +54,7 @@ impl Received {
 #[derive(Debug)]
 pub struct Receipt {
     pub received: Received,
-    /// The resolver at work on what was handed over. Nobody needs to wait for it.
+    /// What is asked of the provider because of it. Nobody needs to wait for it.
     pub follow_up: Option<JoinHandle<()>>,
 }
 
@@ -192,11 +192,12 @@ pub(crate) async fn apply(desk: &Desk, told: &Told) -> Result<Receipt, Fault> {
                 let finding = finding.as_str();
                 tracing::error!(%attempt, event = told.notice.event, finding, "a notice that an operator must look at");
             }
-            let handed_over = outcome == NoticeOutcome::HandedOver;
-            Receipt {
-                received: Received::Recorded(outcome),
-                follow_up: handed_over.then(|| resolve(desk, attempt)),
-            }
+            let follow_up = match (outcome, &told.notice.fact) {
+                (NoticeOutcome::HandedOver, _) => Some(resolve(desk, attempt)),
+                (NoticeOutcome::Applied, Fact::Declined { .. }) => Some(let_go(desk, attempt)),
+                (NoticeOutcome::Applied | NoticeOutcome::NoOp, _) => None,
+            };
+            Receipt { received: Received::Recorded(outcome), follow_up }
         }
         NoticeAnswer::Duplicate => without_more(Received::Duplicate),
         NoticeAnswer::NotThere => without_more(Received::Unmatched),
@@ -225,6 +226,17 @@ fn resolve(desk: &Desk, attempt: AttemptId) -> JoinHandle<()> {
         if let Err(fault) = reconcile::resolve_now(&at, attempt).await {
             tracing::warn!(%attempt, error = %fault, "a case could not be resolved at once; the sweep will");
         }
+    })
+}
+
+/// The attempt has failed: what is still set aside for it is let go, and nothing more can be taken. An unknown
+/// answer takes no money either; should some be taken all the same, it goes back.
+fn let_go(desk: &Desk, attempt: AttemptId) -> JoinHandle<()> {
+    let at = desk.clone();
+    desk.go_on(async move {
+        let deadline = Deadline::after(at.settings().provider_deadline);
+        let voided = at.provider().void(attempt, deadline).await;
+        tracing::debug!(%attempt, ?voided, "void after a notice of failure");
     })
 }
 

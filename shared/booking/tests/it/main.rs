@@ -20,6 +20,7 @@ mod horizon;
 mod keys;
 mod late_captures;
 mod lost_commits;
+mod lost_notices;
 mod model;
 mod notices;
 mod payments;

@@ -2,18 +2,25 @@
 
 use futures::future::join_all;
 use keyrack_booking::{
-    Fault, ops,
-    receive_notice::{ReceiveNoticeError, Received, unmatched},
+    EventRow, ops,
+    receive_notice::{
+        Received,
+        payment::{ApplyNoticeOp, NoticeAnswer, PaymentFact},
+    },
     reconcile,
+    staff_refund::{self, StaffRefund, StaffRefundError},
     views::{BookingView, Standing},
 };
 use keyrack_db::Points;
 use keyrack_domain::{
-    ids::{AttemptId, HotelId},
+    actor::Actor,
+    ids::{AttemptId, NoticeId, RefundId, ReservationId},
+    money::Money,
     notice::NoticeOutcome,
     principal::Caller,
     refund::RefundState,
 };
+use keyrack_ledger::Outcome;
 use keyrack_testkit::Gates;
 use serde_json::json;
 use uuid::Uuid;
@@ -21,7 +28,7 @@ use uuid::Uuid;
 use crate::{
     desk_world::DeskWorld,
     telling::{PAISE, captured, notice},
-    world::{fresh_key, guest},
+    world::{fresh_key, guest, hotel, percent},
 };
 
 const STAY: (&str, &str) = ("2026-11-14", "2026-11-16");
@@ -30,14 +37,14 @@ const HANDED_OVER: Received = Received::Recorded(NoticeOutcome::HandedOver);
 const NO_OP: Received = Received::Recorded(NoticeOutcome::NoOp);
 
 /// Paid, as far as the provider knows; we have not heard of it.
-async fn unanswered(at: &DeskWorld, guest: &Caller) -> BookingView {
+pub(crate) async fn unanswered(at: &DeskWorld, guest: &Caller) -> BookingView {
     let hold = at.hold(guest, STAY).await;
     let pending = at.pay(guest, hold.id, "pm_lost_response").await;
     assert!(matches!(pending.standing, Standing::Pending { reconciling: false, .. }), "{pending:?}");
     pending
 }
 
-async fn is_confirmed_once(at: &DeskWorld, guest: &Caller, attempt: AttemptId) {
+pub(crate) async fn is_confirmed_once(at: &DeskWorld, guest: &Caller, attempt: AttemptId) {
     let standing = at.standing(guest, attempt).await;
     assert!(matches!(standing, Standing::Confirmed(_)), "{standing:?}");
     assert_eq!((at.count("reservations").await, at.told("reservation.confirmed").await), (1, 1));
@@ -201,6 +208,95 @@ async fn b033_a_cancelled_authorization_frees_the_hold_for_another_card() {
     is_confirmed_once(&at, &guest, paid.attempt).await;
 }
 
+/// What the provider calls failed is let go there too: nothing can be taken for it any more.
+#[tokio::test]
+async fn a_declined_attempt_is_cancelled_at_the_provider() {
+    let at = DeskWorld::impatient(Points::default()).await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    let pending = at.pay(&guest, hold.id, "pm_timeout").await;
+    let declined = notice("evt_1", "authorization.declined", pending.attempt, "auth", PAISE);
+    assert_eq!(at.tell(&declined).await, APPLIED);
+    let standing = at.standing(&guest, pending.attempt).await;
+    assert!(matches!(&standing, Standing::Declined { reason, .. } if reason == "declined"), "{standing:?}");
+    assert_eq!(at.charge(pending.attempt, "void").expect("a cancel by reference").calls, 1);
+    at.verify().await;
+}
+
+/// The members of one batch that tell the same: the first has the effect, as if they had come one by one.
+#[tokio::test]
+async fn b027_the_same_notice_twice_in_one_batch_is_recorded_once() {
+    let at = DeskWorld::new().await;
+    let guest = guest();
+    let attempt = unanswered(&at, &guest).await.attempt;
+    let operation = |event: &str| {
+        let hotel = attempt.hotel();
+        let amount = Money::parse("14560.00", "INR".parse().expect("a currency")).expect("money");
+        ApplyNoticeOp {
+            actor: Actor::Provider { request_id: "req-1".to_owned() },
+            event: EventRow {
+                id: NoticeId::new(hotel, Uuid::now_v7()),
+                provider: "simulator".parse().expect("a name"),
+                event: event.to_owned(),
+                kind: "capture.succeeded".to_owned(),
+                reference: format!("{attempt}-capture"),
+                amount: Some(amount),
+                outcome: NoticeOutcome::NoOp,
+                finding: None,
+                attempt,
+            },
+            fact: PaymentFact::Captured(amount),
+            reservation: ReservationId::new(hotel, Uuid::now_v7()),
+            refund: RefundId::new(hotel, Uuid::now_v7()),
+        }
+    };
+    let members = vec![operation("evt_1"), operation("evt_1"), operation("evt_2")];
+    let answers = at.ledger().run_batch(members).await;
+    let answers: Vec<_> = answers.into_iter().map(|answer| answer.expect("an answer")).collect();
+    let recorded = |outcome| Outcome::Answered(NoticeAnswer::Recorded(outcome, None));
+    let expected = [
+        recorded(NoticeOutcome::Applied),
+        Outcome::Answered(NoticeAnswer::Duplicate),
+        recorded(NoticeOutcome::NoOp),
+    ];
+    assert_eq!(answers, expected);
+    is_confirmed_once(&at, &guest, attempt).await;
+}
+
+/// B099: yen have no decimals, at the provider as here.
+#[tokio::test]
+async fn b099_a_booking_in_yen_is_confirmed_by_its_notice_and_half_of_it_given_back() {
+    let at = DeskWorld::new().await;
+    let tokyo = hotel("HTL-411", "Asia/Tokyo", "JPY", vec![percent("Tax", "10", false)]);
+    let tokyo = at.world.open(tokyo, "12000").await;
+    let guest = guest();
+    let quote = at.world.quote(&guest, &tokyo, STAY).await.expect("a quote").id;
+    let hold = at.hold_quote(&guest, quote, fresh_key()).await.expect("a hold").answer;
+    let attempt = at.pay(&guest, hold.id, "pm_lost_response").await.attempt;
+    let mut body = captured("evt_1", attempt);
+    (body["amount"], body["currency"]) = (json!(26_400), json!("JPY"));
+    assert_eq!(at.tell(&body).await, APPLIED);
+    let standing = at.standing(&guest, attempt).await;
+    let Standing::Confirmed(reservation) = standing else { panic!("{standing:?}") };
+    let give_back = |amount: &str| StaffRefund {
+        hotel: tokyo.clone(),
+        reservation: reservation.id,
+        amount: amount.to_owned(),
+        reason: "half of it".to_owned(),
+        key: fresh_key(),
+    };
+    let decimals = staff_refund::run(&at.desk, &at.world.operator, give_back("13200.50")).await;
+    assert!(matches!(decimals, Err(StaffRefundError::Invalid(_))), "{decimals:?}");
+    staff_refund::run(&at.desk, &at.world.operator, give_back("13200")).await.expect("a refund");
+    at.settle_money().await;
+    assert_eq!(at.charge(attempt, "capture").expect("a capture").refunded, 13_200);
+    let mut told = notice("evt_2", "refund.succeeded", attempt, "refund-1-1", 13_200);
+    told["currency"] = json!("JPY");
+    assert_eq!(at.tell(&told).await, NO_OP);
+    assert_eq!(at.count("provider_events WHERE finding IS NOT NULL").await, 0);
+    at.verify().await;
+}
+
 /// A failure that overtakes the request, which then comes back with the money: that goes back, once.
 #[tokio::test]
 async fn a_capture_after_a_notice_of_failure_goes_back_whoever_tells_of_it() {
@@ -301,73 +397,6 @@ async fn b142_a_notice_that_says_nothing_yet_is_followed_by_one_that_counts() {
     // No expiry has run: the hold still has its unit, and the payment gets it.
     assert_eq!(at.tell(&captured("evt_2", pending.attempt)).await, APPLIED);
     is_confirmed_once(&at, &guest, pending.attempt).await;
-}
-
-#[tokio::test]
-async fn b035_a_database_that_refuses_writes_is_told_and_the_repeat_confirms() {
-    let at = DeskWorld::new().await;
-    let guest = guest();
-    let attempt = unanswered(&at, &guest).await.attempt;
-    let refusing = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-                    $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$;
-                    CREATE TRIGGER refuse BEFORE INSERT ON provider_events EXECUTE FUNCTION refuse();
-                    CREATE TRIGGER refuse BEFORE INSERT ON directory.unmatched_notices EXECUTE FUNCTION refuse();";
-    at.database().execute(refusing).await;
-    let nobody = AttemptId::new(HotelId(77), Uuid::new_v4());
-    for body in [captured("evt_1", attempt), captured("evt_2", nobody)] {
-        for _ in 0..3 {
-            let refused = at.try_tell(&body).await.expect_err("not durable");
-            assert!(matches!(refused, ReceiveNoticeError::Fault(Fault::Unavailable(_))), "{refused:?}");
-        }
-    }
-    assert!(matches!(at.standing(&guest, attempt).await, Standing::Pending { .. }));
-    assert_eq!((at.count("reservations").await, at.count("provider_events").await), (0, 0));
-    at.verify().await;
-    at.database()
-        .execute("DROP TRIGGER refuse ON provider_events; DROP TRIGGER refuse ON directory.unmatched_notices")
-        .await;
-    assert_eq!(at.tell(&captured("evt_1", attempt)).await, APPLIED);
-    assert_eq!(at.tell(&captured("evt_2", nobody)).await, Received::Unmatched);
-    let mut other = captured("evt_3", attempt);
-    other["type"] = json!("customer.created");
-    assert_eq!(at.tell(&other).await, Received::NotOurs);
-    is_confirmed_once(&at, &guest, attempt).await;
-}
-
-#[tokio::test]
-async fn b035_a_notice_about_what_is_not_there_is_kept_listed_and_applied_when_it_appears() {
-    let at = DeskWorld::new().await;
-    let guest = guest();
-    let attempt = unanswered(&at, &guest).await.attempt;
-    // As before a copy of the database is complete.
-    let elsewhere = Uuid::new_v4();
-    let rename = |from: Uuid, to: Uuid| {
-        format!("UPDATE payment_attempts SET attempt_id = '{to}' WHERE attempt_id = '{from}'")
-    };
-    at.database().execute(&rename(attempt.uuid(), elsewhere)).await;
-    let mut of_nobody = captured("evt_2", attempt);
-    of_nobody["reference"] = json!("re_123");
-    let of_another_hotel = captured("evt_3", AttemptId::new(HotelId(77), Uuid::new_v4()));
-    for body in [captured("evt_1", attempt), of_nobody, of_another_hotel] {
-        assert_eq!(at.tell(&body).await, Received::Unmatched);
-        assert_eq!(at.tell(&body).await, Received::Duplicate);
-    }
-    let listed = || async {
-        let page = ops::unmatched_notices(&at.desk, &at.world.operator, None, 10).await.expect("a list");
-        page.items.into_iter().map(|row| (row.event, row.attempt)).collect::<Vec<_>>()
-    };
-    let kept = listed().await;
-    assert_eq!(kept.len(), 3);
-    assert_eq!((kept[0].clone(), kept[1].1), (("evt_1".to_owned(), Some(attempt)), None));
-    at.database().execute(&rename(elsewhere, attempt.uuid())).await;
-    let matched = unmatched::run_once(&at.desk).await.expect("a run");
-    assert_eq!((matched.taken, matched.applied), (2, 1));
-    let left: Vec<String> = listed().await.into_iter().map(|(event, _)| event).collect();
-    assert_eq!(left, ["evt_2", "evt_3"]);
-    assert_eq!(at.tell(&captured("evt_1", attempt)).await, Received::Duplicate);
-    is_confirmed_once(&at, &guest, attempt).await;
-    let page = ops::unmatched_notices(&at.desk, &guest, None, 10).await;
-    assert!(matches!(page, Err(ops::OpsError::NotFound)));
 }
 
 /// The request holds the attempt's rows when the notice comes: it waits for the guard and finds it moved.
