@@ -20,6 +20,7 @@ use keyrack_payment_simulator::{
 };
 use keyrack_runtime::{Stop, settings::Settings};
 use tokio::runtime::Handle;
+use uuid::Uuid;
 
 pub(crate) use self::folder::postgres_under;
 use self::{clock::Clock, database::OwnPostgres, folder::Folder};
@@ -87,6 +88,10 @@ impl Sandbox<'_> {
         let simulator =
             run_simulator(socket, SimulatorSettings { journal, ..Default::default() }, self.runtime)?;
         self.settings.provider.base_url = simulator.base_url();
+        if self.settings.provider.webhook_secrets.is_empty() {
+            // Between this process and itself: nobody else has to know it.
+            self.settings.provider.webhook_secrets = vec![Uuid::new_v4().simple().to_string().into()];
+        }
         let outcome = self.open(listener, simulator.simulator().clone()).await;
         // Last of what calls the database or is called: payments in flight have had their answers.
         simulator.stop().await;
@@ -96,7 +101,7 @@ impl Sandbox<'_> {
     async fn open(&self, listener: TcpListener, simulator: Simulator) -> Result<(), Failure> {
         let Self { settings, runtime, stop, .. } = self;
         let provider = installation::provider(settings)?;
-        let desk = installation::desk(settings, self.shards.clone(), provider, runtime, stop);
+        let desk = installation::desk(settings, self.shards.clone(), provider, runtime, stop)?;
         let address = listener.local_addr().map_err(Failure::Http)?;
         let place = Place {
             file: self.folder.credentials(),

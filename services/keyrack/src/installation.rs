@@ -5,12 +5,15 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use keyrack_booking::{Desk, Settings as DeskSettings};
 use keyrack_db::{Database, Limits, Points, Schema, Shards};
 use keyrack_domain::horizon::Horizon;
-use keyrack_payments::{PaymentProvider, SimulatorProvider};
+use keyrack_domain::notice::ProviderName;
+use keyrack_payments::{PaymentProvider, SignatureCheck, SimulatorNotices, SimulatorProvider};
 use keyrack_runtime::{Stop, settings::Settings};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::{runtime::Handle, time::timeout};
 
 use crate::failure::Failure;
+
+const SIMULATOR: &str = "simulator";
 
 const REACH_WITHIN: Duration = Duration::from_secs(5);
 const CLOSE_WITHIN: Duration = Duration::from_secs(3);
@@ -115,7 +118,7 @@ pub(crate) fn desk(
     provider: impl PaymentProvider + 'static,
     runtime: &Handle,
     stop: &Stop,
-) -> Desk {
+) -> Result<Desk, Failure> {
     let mut of_desk = DeskSettings {
         hold_cap: settings.holds.most_active_per_hotel.get(),
         provider_deadline: settings.provider.deadline(),
@@ -125,7 +128,20 @@ pub(crate) fn desk(
     };
     of_desk.ledger.key_wait = settings.operations.copy_wait();
     of_desk.ledger.replay_window = settings.operations.replay_window();
-    Desk::new(shards, Arc::new(provider), of_desk, runtime.clone(), stop.work().clone())
+    let desk = Desk::new(shards, Arc::new(provider), of_desk, runtime.clone(), stop.work().clone());
+    let secrets = settings.provider.webhook_secrets.clone();
+    if secrets.is_empty() {
+        return Ok(desk);
+    }
+    let signatures = SignatureCheck::new(secrets, settings.provider.webhook_tolerance())?;
+    Ok(desk.reading(simulator(), Arc::new(SimulatorNotices::new(signatures))))
+}
+
+/// As it is named in the address to which it sends its notices.
+fn simulator() -> ProviderName {
+    // Safety of unwrap: it is such a name; a test says so.
+    #[expect(clippy::expect_used, reason = "see above")]
+    SIMULATOR.parse().expect("a provider's name")
 }
 
 /// With the cause, which the pool alone could not tell.
@@ -137,4 +153,14 @@ pub(crate) async fn reach(settings: &Settings, shards: &Shards) -> Result<(), Fa
             .map_err(|source| Failure::Unreachable { database: name, source })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_simulator_has_a_name_that_can_stand_in_an_address() {
+        assert_eq!(simulator().as_str(), SIMULATOR);
+    }
 }

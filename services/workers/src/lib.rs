@@ -4,6 +4,7 @@
 mod expiry;
 mod horizon;
 mod key_retention;
+mod notices;
 mod outbox_watch;
 mod reconciliation;
 mod refunds;
@@ -34,6 +35,7 @@ pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitte
         jitter(),
     );
     workers.start(refunds::Refunds::new(desk.clone()), every(intervals.reconciliation), jitter());
+    workers.start(notices::Notices::new(desk.clone()), every(intervals.reconciliation), jitter());
     workers.start(horizon::RollingHorizon::new(desk.clone()), every(intervals.horizon), jitter());
     workers.start(
         key_retention::KeyRetention::new(desk.clone(), intervals.keep_keys),

@@ -52,14 +52,7 @@ impl Operation for GiveUpBookingOp {
     }
 
     fn needs(&self, facts: &Facts) -> Needs {
-        let mut needs = Needs::default();
-        needs.attempts.insert(self.attempt);
-        if let Some(attempt) = facts.attempts.get(&self.attempt) {
-            needs.holds.extend(attempt.hold);
-            needs.reservations.extend(attempt.reservation);
-            needs.add(&change_stay::end::needs(attempt, facts));
-        }
-        needs
+        needs_of_giving_up(self.attempt, facts)
     }
 
     fn decide(&self, facts: &Facts) -> Decision<GiveUpAnswer> {
@@ -79,6 +72,18 @@ impl Operation for GiveUpBookingOp {
     fn replay(&self, _found: &Found) -> Result<GiveUpAnswer, keyrack_db::DbError> {
         Ok(GiveUpAnswer::Stale(None))
     }
+}
+
+/// The attempt with its hold, and where it paid for a change, that and its reservation.
+pub(crate) fn needs_of_giving_up(id: AttemptId, facts: &Facts) -> Needs {
+    let mut needs = Needs::default();
+    if let Some(attempt) = facts.attempts.get(&id) {
+        needs.holds.extend(attempt.hold);
+        needs.reservations.extend(attempt.reservation);
+        needs.add(&change_stay::end::needs(attempt, facts));
+    }
+    needs.attempts.insert(id);
+    needs
 }
 
 impl GiveUpBookingOp {

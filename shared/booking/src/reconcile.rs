@@ -84,6 +84,25 @@ pub async fn run_once(desk: &Desk, ledger: &Ledger) -> Result<Swept, Fault> {
     Ok(Swept { taken: cases, ended })
 }
 
+/// One case at once, where nobody has it: true when it has ended.
+pub async fn resolve_now(desk: &Desk, id: AttemptId) -> Result<bool, Fault> {
+    let hotel = desk.hotel_of(id.hotel()).await?;
+    let hotel = hotel.ok_or_else(|| Fault::internal(DbError::unreadable("hotel of a case", &id)))?;
+    let ledger = desk.ledger(&hotel)?;
+    let lease = entropy::id();
+    let ours = ledger
+        .database()
+        .transaction("lease_one_attempt", move |connection| {
+            Box::pin(async move {
+                let now = clock::now(connection).await?;
+                attempts::lease_one(connection, id, lease, now, now.plus(LEASE)).await
+            })
+        })
+        .await
+        .map_err(|error: DbError| Fault::from(error))?;
+    if ours { resolve(desk, ledger, id).await } else { Ok(false) }
+}
+
 /// How many cases are open.
 pub async fn open_cases(ledger: &Ledger) -> Result<i64, Fault> {
     let mut connection = ledger.database().connection().await?;
@@ -141,6 +160,10 @@ async fn place(
     attempt: &AttemptRow,
     captured: Money,
 ) -> Result<bool, Fault> {
+    if captured.currency() != attempt.amount.currency() {
+        tracing::error!(attempt = %attempt.id, %captured, "taken in another currency; an operator must look");
+        return Ok(false);
+    }
     let confirm = ConfirmOp {
         actor: Actor::Worker,
         attempt: attempt.id,

@@ -25,7 +25,7 @@ pub(crate) fn left(payments: &[&AttemptRow], currency: Currency) -> Money {
     payments.iter().fold(Money::zero(currency), sum)
 }
 
-fn left_of(attempt: &AttemptRow) -> Money {
+pub(crate) fn left_of(attempt: &AttemptRow) -> Money {
     let zero = Money::zero(attempt.captured.currency());
     attempt.captured.minus(attempt.refund_committed).unwrap_or(zero)
 }

@@ -64,8 +64,8 @@ impl AttemptState {
         match (self, to) {
             (PendingPayment, Confirmed | Failed | Reconciling)
             | (Reconciling, Confirmed | Failed | PaymentCapturedBookingFailed)
-            // A capture found later. Never straight to CONFIRMED.
-            | (Failed, PaymentCapturedBookingFailed)
+            // A capture found later, never straight to CONFIRMED; or a refund that has failed after all.
+            | (Failed | Refunded, PaymentCapturedBookingFailed)
             | (PaymentCapturedBookingFailed, Refunded) => Ok(to),
             (from, to) => Err(NoSuchMove { from, to }),
         }
@@ -121,6 +121,7 @@ mod tests {
             (Reconciling, PaymentCapturedBookingFailed),
             (Failed, PaymentCapturedBookingFailed),
             (PaymentCapturedBookingFailed, Refunded),
+            (Refunded, PaymentCapturedBookingFailed),
         ];
         for from in AttemptState::ALL {
             for to in AttemptState::ALL {

@@ -183,6 +183,8 @@ pub enum Event {
     ReservationNoShowUndone(ReservationMoved),
     RefundRequested(RefundChanged),
     RefundSucceeded(RefundChanged),
+    /// Called a success before, and failed after all: it is sent again.
+    RefundFailed(RefundChanged),
     /// Refused as often as we try by ourselves: an operator must look.
     RefundNeedsAttention(RefundChanged),
     InventoryChanged(InventoryChanged),
@@ -208,6 +210,7 @@ impl Event {
             Self::ReservationNoShowUndone(_) => "reservation.no_show_undone",
             Self::RefundRequested(_) => "refund.requested",
             Self::RefundSucceeded(_) => "refund.succeeded",
+            Self::RefundFailed(_) => "refund.failed",
             Self::RefundNeedsAttention(_) => "refund.needs_attention",
             Self::InventoryChanged(_) => "inventory.changed",
             Self::RatesChanged(_) => "rates.changed",

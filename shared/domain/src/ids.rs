@@ -164,6 +164,7 @@ kinds! {
     Refund RefundId "ref",
     Change ChangeId "chg",
     Credential CredentialId "crd",
+    Notice NoticeId "ntc",
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod ids;
 pub mod local_time;
 pub mod method_token;
 pub mod money;
+pub mod notice;
 pub mod occupancy;
 pub mod operation_key;
 pub mod policy;

@@ -10,7 +10,9 @@ use keyrack_store::{
     holds::{HoldRow, UnitNight},
     nights::{NightDelta, NightKey},
     outbox::NewEvent,
-    refunds::{Movement, RefundRow},
+    payment_history::Movement,
+    provider_events::EventRow,
+    refunds::RefundRow,
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations::{ReservationMove, ReservationRow},
     stay_changes::StayReplaced,
@@ -51,6 +53,8 @@ pub enum Write {
     TakeAgain(NightsFrom),
     RequestRefund(RefundRow),
     Record(Movement),
+    /// A notice that has its effect in this transaction.
+    NoteNotice(Box<EventRow>),
 }
 
 impl Changes {

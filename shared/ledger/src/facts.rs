@@ -1,6 +1,6 @@
 //! What is known while a batch decides: as read, then as locked, then as changed by each decision.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use keyrack_domain::{
     change::ChangeState,
@@ -16,6 +16,7 @@ use keyrack_store::{
     facts::OwnHold,
     holds::{HoldRow, UnitNight},
     nights::{Night, NightKey},
+    provider_events::EventKey,
     quotes::QuoteRow,
     reservation_rooms::{Cancelled, RoomCancelled, RoomRow},
     reservations::ReservationRow,
@@ -36,6 +37,8 @@ pub struct Facts {
     pub changes: HashMap<ChangeId, ChangeRow>,
     pub holds: HashMap<HoldId, HoldFacts>,
     pub attempts: HashMap<AttemptId, AttemptRow>,
+    /// Notices that have had their effect.
+    pub notices: HashSet<EventKey>,
     /// ACTIVE holds by hotel and principal, those that end first first.
     pub own_holds: HashMap<(HotelId, PrincipalId), Vec<OwnHold>>,
     /// What has been asked for so far, found or not.
@@ -74,6 +77,7 @@ impl Facts {
             changes: HashMap::new(),
             holds: HashMap::new(),
             attempts: HashMap::new(),
+            notices: HashSet::new(),
             own_holds: HashMap::new(),
             asked: Needs::default(),
         }
@@ -148,6 +152,9 @@ impl Facts {
             Write::ReplaceStay(replaced) => {
                 let now = self.now;
                 self.reserved(replaced.shift.id, |reservation| reservation.replace(replaced, now));
+            }
+            Write::NoteNotice(event) => {
+                self.notices.insert(event.key());
             }
             Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use keyrack_domain::ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId};
-use keyrack_store::nights::NightKey;
+use keyrack_store::{nights::NightKey, provider_events::EventKey};
 
 /// Sets, sorted in lock order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Needs {
     pub holds: BTreeSet<HoldId>,
     /// Read and locked, after the holds.
     pub attempts: BTreeSet<AttemptId>,
+    /// Notices of providers: whether they are recorded, asked again under the lock of their attempt.
+    pub notices: BTreeSet<EventKey>,
     /// The principal's ACTIVE holds at the hotel, under the cap's advisory lock.
     pub caps: BTreeSet<(HotelId, PrincipalId)>,
     /// Rules of these dates: read, never locked. A rule that commits a moment later governs the next sale.
@@ -36,6 +38,7 @@ impl Needs {
         self.changes.extend(&other.changes);
         self.holds.extend(&other.holds);
         self.attempts.extend(&other.attempts);
+        self.notices.extend(other.notices.iter().cloned());
         self.caps.extend(&other.caps);
         self.restrictions.extend(&other.restrictions);
         self.looked_at.extend(&other.looked_at);
@@ -50,6 +53,7 @@ impl Needs {
             changes: &self.changes - &known.changes,
             holds: &self.holds - &known.holds,
             attempts: &self.attempts - &known.attempts,
+            notices: &self.notices - &known.notices,
             caps: &self.caps - &known.caps,
             restrictions: &self.restrictions - &known.restrictions,
             looked_at: &self.looked_at - &known.looked_at,

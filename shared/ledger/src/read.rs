@@ -5,7 +5,7 @@ use keyrack_domain::ids::ReservationId;
 use keyrack_store::{
     attempts, changes, clock, facts as reads, holds, nights,
     nights::NightKey,
-    quotes, reservation_rooms,
+    provider_events, quotes, reservation_rooms,
     reservation_rooms::{RoomRow, SoldUnit},
     reservations,
     reservations::ReservationRow,
@@ -123,7 +123,8 @@ async fn read_what_stands(
     Ok(())
 }
 
-/// What is never locked by a row lock of its own: restrictions, and what a principal holds.
+/// What is never locked by a row lock of its own: restrictions, what a principal holds, and recorded notices,
+/// which are written under the lock of their attempt.
 async fn read_soft(connection: &mut PgConnection, facts: &mut Facts, wanted: &Needs) -> Result<(), DbError> {
     if !wanted.restrictions.is_empty() {
         for (hotel, rows) in &mut facts.restrictions {
@@ -135,6 +136,9 @@ async fn read_soft(connection: &mut PgConnection, facts: &mut Facts, wanted: &Ne
         for (key, scope, rule) in reads::restrictions(connection, &wanted.restrictions).await? {
             facts.restrictions.entry(key.hotel).or_default().insert((key.room_type, scope, key.date), rule);
         }
+    }
+    if !wanted.notices.is_empty() {
+        facts.notices.extend(provider_events::recorded(connection, &wanted.notices).await?);
     }
     if !wanted.caps.is_empty() {
         for cap in &wanted.caps {

@@ -22,8 +22,12 @@ use keyrack_store::{
     nights::{NightDelta, NightKey},
     outbox,
     outbox::NewEvent,
+    payment_history,
+    payment_history::Movement,
+    provider_events,
+    provider_events::EventRow,
     refunds,
-    refunds::{Movement, RefundRow},
+    refunds::RefundRow,
     reservation_rooms,
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations,
@@ -53,6 +57,7 @@ pub(crate) struct Sheet {
     taken_again: Vec<NightsFrom>,
     refunds: Vec<RefundRow>,
     movements: Vec<Movement>,
+    notices: Vec<EventRow>,
     audit: Vec<NewAudit>,
     keys: Vec<NewKey>,
     events: Vec<NewEvent>,
@@ -88,6 +93,7 @@ impl Sheet {
             && self.moved.is_empty()
             && self.replaced.is_empty()
             && self.keys.is_empty()
+            && self.notices.is_empty()
     }
 
     fn add_write(&mut self, write: Write) {
@@ -133,6 +139,7 @@ impl Sheet {
             Write::TakeAgain(nights) => self.taken_again.push(nights),
             Write::RequestRefund(row) => self.refunds.push(row),
             Write::Record(movement) => self.movements.push(movement),
+            Write::NoteNotice(event) => self.notices.push(*event),
         }
     }
 
@@ -168,7 +175,8 @@ impl Sheet {
         reservation_rooms::give_back(connection, &self.given_back, now).await?;
         reservation_rooms::take_again(connection, &self.taken_again).await?;
         refunds::insert(connection, &self.refunds).await?;
-        refunds::record(connection, &self.movements, now).await?;
+        payment_history::record(connection, &self.movements, now).await?;
+        provider_events::insert(connection, &self.notices, now).await?;
         audit::append(connection, &self.audit).await?;
         keys::insert(connection, self.keys, now).await?;
         outbox::append(connection, &self.events).await

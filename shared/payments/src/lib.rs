@@ -13,6 +13,7 @@ mod notice;
 mod outcome;
 mod port;
 mod reference;
+mod signature;
 mod simulator;
 
 pub use self::{
@@ -24,6 +25,7 @@ pub use self::{
         Void,
     },
     port::PaymentProvider,
-    reference::{Reference, RefundTry},
-    simulator::{BadProviderUrl, SimulatorProvider},
+    reference::{NotOurReference, Reference, RefundTry},
+    signature::{BadSignatureSettings, SignatureCheck, sign},
+    simulator::{BadProviderUrl, SimulatorNotices, SimulatorProvider},
 };

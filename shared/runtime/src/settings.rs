@@ -3,6 +3,7 @@
 
 mod limits;
 mod sandbox;
+mod secrets;
 mod shards;
 
 use std::{
@@ -96,6 +97,11 @@ pub struct Provider {
     pub deadline_ms: NonZeroU64,
     /// How long the release of a hold waits for a payment in flight.
     pub auth_timeout_s: NonZeroU64,
+    /// With which the provider signs its notices. Empty: none are received.
+    #[serde(deserialize_with = "secrets::read")]
+    pub webhook_secrets: Vec<SecretString>,
+    /// How far the time of a signature may lie from now, before or after.
+    pub webhook_tolerance_s: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -435,6 +435,34 @@ pub async fn lease_unknown(
     Ok(rows.into_iter().map(|r| case(HotelId(r.hotel_id), r.attempt_id, r.hold_id, r.is_new)).collect())
 }
 
+/// Takes one case that nobody has leased; false where there is none, or somebody has it.
+pub async fn lease_one(
+    connection: &mut PgConnection,
+    id: AttemptId,
+    lease: Uuid,
+    now: Moment,
+    until: Moment,
+) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        "-- store::attempts::lease_one
+        UPDATE payment_attempts
+        SET lease_id = $3,
+            leased_until = $5
+        WHERE hotel_id = $1
+          AND attempt_id = $2
+          AND state = 'RECONCILING'
+          AND (leased_until IS NULL OR leased_until < $4)",
+        id.hotel().0,
+        id.uuid(),
+        lease,
+        now.0,
+        until.0
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
 /// Open attempts: how many there are.
 pub async fn open_count(connection: &mut PgConnection) -> Result<i64, DbError> {
     Ok(sqlx::query_scalar!(

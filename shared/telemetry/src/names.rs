@@ -40,6 +40,15 @@ metrics! {
     RECONCILIATION_OPEN: Gauge, Count, "keyrack_reconciliation_open", ["shard"],
         "Attempts whose outcome is not known yet.";
 
+    NOTICES: Counter, Count, "keyrack_notices_total", ["provider", "outcome"],
+        "Notices of payment providers by what became of them.";
+    UNMATCHED_NOTICES: Gauge, Count, "keyrack_unmatched_notices", [],
+        "Authentic notices about what is not there.";
+    UNMATCHED_NOTICE_AGE_SECONDS: Gauge, Seconds, "keyrack_unmatched_notice_age_seconds", [],
+        "Age of the oldest of them, in real time.";
+    REFUNDS_NEEDING_ATTENTION: Gauge, Count, "keyrack_refunds_needing_attention", ["shard"],
+        "Refunds that are not sent any more until an operator has looked. Alert on any.";
+
     OUTBOX_PENDING: Gauge, Count, "keyrack_outbox_pending", ["shard"],
         "Events written and not yet published.";
     OUTBOX_AGE_SECONDS: Gauge, Seconds, "keyrack_outbox_age_seconds", ["shard"],

@@ -10,10 +10,12 @@ mod hotels;
 mod inventory;
 mod nights_wanted;
 mod operations;
+mod ops;
 mod quotes;
 mod rates;
 mod reservations;
 mod restrictions;
+mod webhooks;
 
 pub(crate) mod health;
 pub(crate) mod reference;
@@ -28,6 +30,8 @@ pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
     changes::configure(routes);
     front_desk::configure(routes);
     operations::configure(routes);
+    ops::configure(routes);
+    webhooks::configure(routes);
     credentials::configure(routes);
     guest_sessions::configure(routes);
     hotels::configure(routes);

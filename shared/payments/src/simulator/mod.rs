@@ -2,16 +2,17 @@
 
 mod answer;
 mod client;
+mod notices;
 
 use async_trait::async_trait;
 use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
 use serde::Serialize;
 
-pub use self::client::BadProviderUrl;
 use self::{
     answer::{Failed, Reply, WireState},
     client::Client,
 };
+pub use self::{client::BadProviderUrl, notices::SimulatorNotices};
 use crate::{
     deadline::Deadline,
     minor_units::MinorUnits,

@@ -84,7 +84,7 @@ async fn holds(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Res
                count(*) OVER () AS "total!"
         FROM (
             SELECT h.hold_id, h.state,
-                   coalesce(r.taken, 0) AS reservations,
+                   coalesce(r.taken, 0) AS taken,
                    coalesce(a.open_attempts, 0) AS open_attempts
             FROM holds h
             LEFT JOIN (
