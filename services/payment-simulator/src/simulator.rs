@@ -224,8 +224,13 @@ impl Simulator {
         self.charge(reference).filter(|_| failed && durable)
     }
 
-    /// Gives back of a capture without having been asked to by a client.
-    pub(crate) async fn refund_by_hand(
+    /// Gives back of a capture without having been asked to by a client. None where it was refused.
+    pub async fn refund_by_hand(&self, capture: ReferenceName, amount: Amount) -> Option<Charge> {
+        let (reference, answer) = self.give_back_by_hand(capture, amount).await;
+        self.charge(&reference).filter(|_| matches!(answer, Answer::Stands(_)))
+    }
+
+    pub(crate) async fn give_back_by_hand(
         &self,
         capture: ReferenceName,
         amount: Amount,

@@ -3,6 +3,7 @@
 
 mod amount;
 mod availability;
+mod await_customer;
 mod drift;
 mod ended;
 mod entropy;
@@ -22,6 +23,7 @@ pub mod allocate_anew;
 pub mod bookings;
 pub mod cancel;
 pub mod change;
+pub mod compare_settlement;
 pub mod confirm;
 pub mod create_hotel;
 pub mod credentials;

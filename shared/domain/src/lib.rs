@@ -20,6 +20,7 @@ pub mod method_token;
 pub mod money;
 pub mod occupancy;
 pub mod operation_key;
+pub mod page_url;
 pub mod policy;
 pub mod pricing;
 pub mod principal;

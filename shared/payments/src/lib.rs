@@ -13,6 +13,7 @@ mod notice;
 mod outcome;
 mod port;
 mod reference;
+mod settlement;
 mod simulator;
 
 pub use self::{
@@ -24,6 +25,10 @@ pub use self::{
         Void,
     },
     port::PaymentProvider,
-    reference::{Reference, RefundTry},
+    reference::{NotOurReference, Reference, RefundTry},
+    settlement::{
+        ChargeName, Moved, NotAName, Settlement, SettlementFrom, SettlementLine, SettlementPage,
+        SettlementPosition,
+    },
     simulator::{BadProviderUrl, SimulatorProvider},
 };

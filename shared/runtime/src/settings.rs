@@ -96,6 +96,8 @@ pub struct Provider {
     pub deadline_ms: NonZeroU64,
     /// How long the release of a hold waits for a payment in flight.
     pub auth_timeout_s: NonZeroU64,
+    /// The same, where the customer has to act first.
+    pub action_timeout_s: NonZeroU64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -115,6 +117,7 @@ pub struct Workers {
     pub port: u16,
     pub expiry_interval_ms: NonZeroU64,
     pub reconciliation_interval_ms: NonZeroU64,
+    pub settlement_interval_s: NonZeroU64,
     pub horizon_interval_s: NonZeroU64,
     pub key_retention_interval_s: NonZeroU64,
 }

@@ -30,7 +30,7 @@ pub(crate) async fn refund_by_hand(
     let Ok(amount) = Amount::new(body.amount, body.currency) else {
         return error(StatusCode::UNPROCESSABLE_ENTITY, "invalid", Some(&body.capture));
     };
-    let (reference, answer) = simulator.refund_by_hand(body.capture, amount).await;
+    let (reference, answer) = simulator.give_back_by_hand(body.capture, amount).await;
     answer.into_response(&request, &reference)
 }
 

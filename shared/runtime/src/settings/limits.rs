@@ -94,6 +94,10 @@ impl Provider {
     pub const fn auth_timeout(&self) -> Duration {
         s(self.auth_timeout_s)
     }
+
+    pub const fn action_timeout(&self) -> Duration {
+        s(self.action_timeout_s)
+    }
 }
 
 impl Workers {
@@ -107,6 +111,10 @@ impl Workers {
 
     pub const fn reconciliation_interval(&self) -> Duration {
         ms(self.reconciliation_interval_ms)
+    }
+
+    pub const fn settlement_interval(&self) -> Duration {
+        s(self.settlement_interval_s)
     }
 
     pub const fn horizon_interval(&self) -> Duration {
