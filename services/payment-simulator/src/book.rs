@@ -241,14 +241,6 @@ impl Book {
         }
     }
 
-    /// A name for the next refund of this capture that is made by hand.
-    pub(crate) fn name_by_hand(&self, capture: &ReferenceName) -> ReferenceName {
-        (1_u32..)
-            .map(|number| ReferenceName::by_hand(capture, number))
-            .find(|name| self.get(name).is_none_or(|entry| entry.state == State::Refused))
-            .unwrap_or_else(|| ReferenceName::by_hand(capture, 0))
-    }
-
     /// Those that nobody took, the latest first.
     pub(crate) fn undelivered(&self) -> impl Iterator<Item = &Notice> {
         self.undelivered.iter()

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{charge::Kind, method::Method};
 
@@ -16,10 +17,9 @@ pub struct ReferenceName(String);
 pub struct NotAReference;
 
 impl ReferenceName {
-    /// Ours, for what no client has named. Long ones are cut: the number keeps them apart.
-    pub(crate) fn by_hand(capture: &Self, number: u32) -> Self {
-        let kept = &capture.0[..capture.0.len().min(100)];
-        Self(format!("re_hand_{number}_{kept}"))
+    /// Ours, for what no client has named.
+    pub(crate) fn by_hand() -> Self {
+        Self(format!("re_hand_{}", Uuid::new_v4().simple()))
     }
 
     pub fn as_str(&self) -> &str {

@@ -40,6 +40,7 @@ pub struct Statement {
     pub at: i64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn instant<S: Serializer>(at: &i64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&crate::notice::rfc3339(*at))
 }

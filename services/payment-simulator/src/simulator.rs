@@ -235,7 +235,7 @@ impl Simulator {
         capture: ReferenceName,
         amount: Amount,
     ) -> (ReferenceName, Answer) {
-        let reference = self.ledger().book.name_by_hand(&capture);
+        let reference = ReferenceName::by_hand();
         let answer = self.ask(reference.clone(), Input::RefundByHand { capture, amount }).await;
         (reference, answer)
     }
