@@ -12,6 +12,22 @@ CREATE TABLE customer_actions (
 COMMENT ON TABLE customer_actions IS 'Attempts whose customer was sent to a page of the provider. Told while the attempt is PENDING_PAYMENT.';
 COMMENT ON COLUMN customer_actions.url IS 'The page. Whoever has it may act for the customer, so it is told to the attempt''s principal alone.';
 
+CREATE TABLE refund_book_lines (
+    hotel_id   integer NOT NULL,
+    attempt_id uuid NOT NULL,
+    number     integer NOT NULL,
+    found      boolean NOT NULL,
+    looked_at  timestamptz NOT NULL,
+    PRIMARY KEY (hotel_id, attempt_id, number),
+    FOREIGN KEY (hotel_id, attempt_id) REFERENCES payment_attempts (hotel_id, attempt_id),
+    CONSTRAINT refund_book_lines_from_one CHECK (number >= 1)
+);
+COMMENT ON TABLE refund_book_lines IS 'Refunds that were looked for in the provider''s books, each once.';
+COMMENT ON COLUMN refund_book_lines.found IS 'The books have it; else it is among the findings.';
+COMMENT ON COLUMN refund_book_lines.number IS 'The refund''s place among those of its attempt.';
+
+CREATE INDEX refunds_by_settlement ON refunds (settled_at) WHERE state = 'SUCCEEDED';
+
 -- The provider's books are those of all hotels, so this lives beside the directory and not on a shard.
 
 CREATE TABLE directory.settlement_positions (
@@ -40,7 +56,7 @@ CREATE TABLE directory.settlement_findings (
     PRIMARY KEY (provider, entry),
     CONSTRAINT settlement_findings_kind CHECK (kind IN (
         'unknown_attempt', 'amount_differs', 'other_charge', 'unknown_refund', 'refund_differs', 'refund_failed',
-        'refund_by_hand', 'unreadable')),
+        'refund_by_hand', 'refund_missing', 'unreadable')),
     CONSTRAINT settlement_findings_state CHECK (state IN ('OPEN', 'RETURNING', 'RETURNED')),
     CONSTRAINT settlement_findings_retry_while_returning CHECK ((state = 'RETURNING') = (retry_at IS NOT NULL)),
     CONSTRAINT settlement_findings_settled_when_returned CHECK ((state = 'RETURNED') = (settled_at IS NOT NULL)),

@@ -247,15 +247,15 @@ impl Book {
     }
 
     /// Movements that happened at or after `from`, from that place on, at most `limit`.
-    pub(crate) fn settlement(&self, from: i64, place: usize, limit: usize) -> Vec<(usize, Statement)> {
+    pub(crate) fn settlement(&self, from: i64, place: usize, limit: usize) -> Vec<Statement> {
         let lines = self.lines.iter().enumerate().skip(place).filter(|(_, line)| line.at >= from);
-        let told = lines.filter_map(|(place, line)| Some((place, self.statement(line)?)));
-        told.take(limit).collect()
+        lines.filter_map(|(place, line)| self.statement(place + 1, line)).take(limit).collect()
     }
 
-    fn statement(&self, line: &Line) -> Option<Statement> {
+    fn statement(&self, cursor: usize, line: &Line) -> Option<Statement> {
         let entry = self.get(&line.reference)?;
         Some(Statement {
+            cursor,
             kind: line.movement,
             reference: line.reference.clone(),
             of: entry.input.as_ref().and_then(Input::of).cloned(),

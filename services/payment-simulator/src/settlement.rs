@@ -26,6 +26,8 @@ pub(crate) struct Line {
 /// One movement, as it is told.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Statement {
+    /// Where the line after this one begins.
+    pub cursor: usize,
     pub kind: Movement,
     pub reference: ReferenceName,
     /// A capture's authorization, a refund's capture.

@@ -266,13 +266,8 @@ impl Simulator {
         self.ledger().book.undelivered().cloned().collect()
     }
 
-    /// Movements from that place on, with the place after each. Only what is on disk is told.
-    pub(crate) async fn settlement(
-        &self,
-        from: i64,
-        place: usize,
-        limit: usize,
-    ) -> Option<Vec<(usize, Statement)>> {
+    /// Movements from that place on. Only what is on disk is told.
+    pub(crate) async fn settlement(&self, from: i64, place: usize, limit: usize) -> Option<Vec<Statement>> {
         let (lines, sequence) = {
             let ledger = self.ledger();
             (ledger.book.settlement(from, place, limit), ledger.sequence())

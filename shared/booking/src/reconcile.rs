@@ -140,7 +140,7 @@ fn deadline(desk: &Desk) -> Deadline {
 }
 
 /// Money was taken: a reservation while the hold lives, else the money goes back.
-async fn place(
+pub(crate) async fn place(
     ledger: &Ledger,
     hotel: &HotelRef,
     attempt: &AttemptRow,

@@ -19,8 +19,6 @@ pub enum Settlement {
 pub struct SettlementPage {
     /// In the order in which they happened.
     pub lines: Vec<SettlementLine>,
-    /// Where the next page begins, also after the last one so far.
-    pub next: SettlementPosition,
     /// There is more already.
     pub more: bool,
 }
@@ -54,6 +52,8 @@ pub struct SettlementLine {
     pub amount: Money,
     /// By the provider's clock.
     pub at: DateTime<Utc>,
+    /// Where the next line begins, also when there is none yet.
+    pub next: SettlementPosition,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -25,6 +25,8 @@ pub enum FindingKind {
     RefundFailed,
     /// Made by hand at the provider.
     RefundByHand,
+    /// Called a success, and not in the books.
+    RefundMissing,
     Unreadable,
 }
 
@@ -38,6 +40,7 @@ impl FindingKind {
             Self::RefundDiffers => "refund_differs",
             Self::RefundFailed => "refund_failed",
             Self::RefundByHand => "refund_by_hand",
+            Self::RefundMissing => "refund_missing",
             Self::Unreadable => "unreadable",
         }
     }

@@ -15,7 +15,7 @@ const PAGE_MAX: usize = 1_000;
 struct Ask {
     /// The earliest line. Without it: from the first.
     from: Option<DateTime<Utc>>,
-    /// Of an earlier page: from where on.
+    /// Of an earlier line: from there on.
     cursor: Option<usize>,
     limit: Option<usize>,
 }
@@ -23,8 +23,6 @@ struct Ask {
 #[derive(Serialize)]
 struct Page {
     items: Vec<Statement>,
-    /// Where the next page begins, also where this one is the last so far.
-    cursor: usize,
     more: bool,
 }
 
@@ -39,7 +37,5 @@ pub(crate) async fn settlement(simulator: Data<Simulator>, Query(ask): Query<Ask
     };
     let more = lines.len() > limit;
     lines.truncate(limit);
-    let cursor = lines.last().map_or(place, |(place, _)| place + 1);
-    let items = lines.into_iter().map(|(_, line)| line).collect();
-    HttpResponse::Ok().json(Page { items, cursor, more })
+    HttpResponse::Ok().json(Page { items: lines, more })
 }

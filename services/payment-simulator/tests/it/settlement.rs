@@ -41,16 +41,15 @@ async fn every_movement_is_a_line_in_pages_also_after_a_restart() {
         ("refund_failed", "a-refund-1-1"),
     ];
     assert_eq!(kinds(&all), expected);
-    assert_eq!((&page["more"], &page["cursor"]), (&json!(false), &json!(5)));
+    assert_eq!((&page["more"], &all[4]["cursor"]), (&json!(false), &json!(5)));
     assert_eq!((&all[0]["amount"], &all[0]["refunded"]), (&json!(1_456_000), &json!(1_000)));
     assert_eq!((&all[3]["of"], &all[3]["by_hand"]), (&json!("a-capture"), &json!(true)));
 
     let (first, page) = lines(&world, "?limit=2").await;
     assert_eq!((kinds(&first), &page["more"]), (expected[..2].to_vec(), &json!(true)));
-    let (rest, _) = lines(&world, &format!("?limit=9&cursor={}", page["cursor"])).await;
+    let (rest, _) = lines(&world, &format!("?limit=9&cursor={}", first[1]["cursor"])).await;
     assert_eq!(kinds(&rest), expected[2..]);
-    let (none, page) = lines(&world, "?cursor=5").await;
-    assert_eq!((none.len(), &page["cursor"]), (0, &json!(5)));
+    assert_eq!(lines(&world, "?cursor=5").await.0.len(), 0);
     assert_eq!(lines(&world, "?from=2100-01-01T00:00:00Z").await.0.len(), 0);
     assert_refused(world.get("/v1/settlement?from=yesterday").await, 422, "invalid");
 

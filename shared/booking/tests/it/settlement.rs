@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use keyrack_booking::{
     compare_settlement::{self, Compared},
-    place_hold,
+    place_hold, reconcile,
     views::Standing,
 };
 use keyrack_db::Points;
@@ -138,12 +138,78 @@ async fn an_open_attempt_belongs_to_the_sweep_which_finds_the_same_capture() {
     let guest = guest();
     let hold = at.hold(&guest, STAY).await;
     let attempt = at.pay(&guest, hold.id, "pm_lost_response").await.attempt;
-    assert_eq!(compare(&at).await, Compared { lines: 1, ..Compared::default() });
+    for _ in 0..2 {
+        assert_eq!(compare(&at).await, Compared { lines: 1, ..Compared::default() }, "it waits for that");
+    }
     at.advance(121).await;
     at.settle_money().await;
     assert!(matches!(at.standing(&guest, attempt).await, Standing::Confirmed(_)));
+    assert_eq!(compare(&at).await, Compared { lines: 1, ..Compared::default() });
+    assert_eq!(compare(&at).await, Compared::default(), "and goes on from there");
     assert!(findings(&at).await.is_empty());
     at.verify().await;
+}
+
+/// The resolver has taken the case and died: its lease still runs.
+#[tokio::test]
+async fn a_case_that_is_open_long_past_its_deadline_is_ended_by_what_the_books_say() {
+    let gates = Gates::new();
+    let at = DeskWorld::with_points(gates.points()).await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    let attempt = at.pay(&guest, hold.id, "pm_lost_response").await.attempt;
+    at.advance(121).await;
+    let mut gate = gates.close("lease_unknown_attempts.after_commit");
+    tokio::select! {
+        biased;
+        ended = reconcile::run_once(&at.desk, at.ledger()) => panic!("{ended:?}"),
+        () = gate.reached() => {}
+    }
+    gate.open();
+    assert!(matches!(at.standing(&guest, attempt).await, Standing::Pending { reconciling: true, .. }));
+    let (one, other) = tokio::join!(compare(&at), compare(&at));
+    assert_eq!((one.found, other.found), (0, 0));
+    assert!(matches!(at.standing(&guest, attempt).await, Standing::Confirmed(_)));
+    assert_eq!((at.captures(), at.count("reservations").await), (1, 1));
+    at.verify().await;
+}
+
+#[tokio::test]
+async fn a_capture_of_another_amount_than_recorded_is_told() {
+    let at = DeskWorld::new().await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    at.pay(&guest, hold.id, "pm_ok").await;
+    at.database().execute("UPDATE payment_attempts SET amount = 14560.01, captured = 14560.01").await;
+    assert_eq!(compare(&at).await.found, 1);
+    assert_eq!(findings(&at).await, ["amount_differs OPEN"]);
+}
+
+#[tokio::test]
+async fn a_refund_that_is_called_a_success_and_is_not_in_the_books_is_told_after_a_day() {
+    let at = DeskWorld::new().await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    let attempt = at.pay(&guest, hold.id, "pm_declined").await.attempt;
+    taken_unasked(&at, attempt, "capture").await;
+    compare(&at).await;
+    at.settle_money().await;
+    // Of two that are called a success the books have one.
+    at.database()
+        .execute(
+            "INSERT INTO refunds (hotel_id, refund_id, attempt_id, number, state, amount, currency, reason,
+                                  requested_at, retry_at, settled_at)
+             SELECT hotel_id, gen_random_uuid(), attempt_id, 2, state, 1, currency, reason, requested_at, retry_at,
+                    settled_at
+             FROM refunds",
+        )
+        .await;
+    at.advance(3_600).await;
+    assert_eq!(compare(&at).await.found, 0, "it is early");
+    at.advance(24 * 3_600).await;
+    assert_eq!(compare(&at).await.found, 1);
+    assert_eq!(compare(&at).await.found, 0, "once");
+    assert_eq!(findings(&at).await, ["refund_missing OPEN"]);
 }
 
 #[tokio::test]

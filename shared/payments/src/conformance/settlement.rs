@@ -50,7 +50,9 @@ async fn lines(provider: Provider<'_>, limit: u16) -> Vec<SettlementLine> {
         };
         assert!(page.lines.len() <= usize::from(limit));
         lines.extend(page.lines);
-        from = SettlementFrom::Position(page.next);
+        if let Some(last) = lines.last() {
+            from = SettlementFrom::Position(last.next.clone());
+        }
         if !page.more {
             return lines;
         }
@@ -91,6 +93,12 @@ pub async fn pages_of_any_size_are_the_same_lines_each_once(provider: Provider<'
     for limit in [1, 2, 5, 6] {
         assert_eq!(lines(provider, limit).await, all, "{limit} a page");
     }
+    let Settlement::Page(after) =
+        provider.settlement(&SettlementFrom::Position(all[5].next.clone()), 5, soon()).await
+    else {
+        panic!("the books could not be read")
+    };
+    assert!(after.lines.is_empty() && !after.more, "{after:?}");
     let mut entries: Vec<_> = all.iter().map(|line| &line.entry).collect();
     entries.dedup();
     assert_eq!(entries.len(), 6);

@@ -31,12 +31,12 @@ struct Ask<'a> {
 #[derive(Deserialize)]
 struct Page {
     items: Vec<Line>,
-    cursor: u64,
     more: bool,
 }
 
 #[derive(Deserialize)]
 struct Line {
+    cursor: u64,
     kind: Kind,
     reference: String,
     of: Option<String>,
@@ -81,10 +81,8 @@ pub(super) async fn page(
 
 fn read(body: &[u8]) -> Result<SettlementPage, Failed> {
     let page: Page = parse(body)?;
-    let next: SettlementPosition =
-        page.cursor.to_string().parse().map_err(|_| Failed::Unknown(Doubt::NotWhatWasAsked))?;
     let lines = page.items.into_iter().map(line).collect::<Result<_, _>>()?;
-    Ok(SettlementPage { lines, next, more: page.more })
+    Ok(SettlementPage { lines, more: page.more })
 }
 
 fn line(line: Line) -> Result<SettlementLine, Failed> {
@@ -107,7 +105,9 @@ fn line(line: Line) -> Result<SettlementLine, Failed> {
         (Kind::Refund, _) => other_refund(line.reference, line.of, line.by_hand),
         (Kind::RefundFailed, _) => Moved::Other { reference: line.reference },
     };
-    Ok(SettlementLine { entry, moved, amount, at: line.at })
+    let next: SettlementPosition =
+        line.cursor.to_string().parse().map_err(|_| Failed::Unknown(Doubt::NotWhatWasAsked))?;
+    Ok(SettlementLine { entry, moved, amount, at: line.at, next })
 }
 
 /// The attempt is whom the name begins with.
