@@ -3,7 +3,7 @@
 
 use keyrack_db::DbError;
 use keyrack_domain::{
-    actor::Actor, attempt::AttemptState, hold::HoldState, hotel::HotelRef, page_url::PageUrl,
+    actor::Actor, attempt::AttemptState, hold::HoldState, hotel::HotelRef, ids::HoldId, page_url::PageUrl,
 };
 use keyrack_ledger::AttemptRow;
 use keyrack_store::{
@@ -24,21 +24,24 @@ pub(crate) async fn run(
     actor: Actor,
 ) -> Result<(), Fault> {
     let deadline = attempt.created_at.plus(desk.settings().action_timeout);
-    let (id, hold) = (attempt.id, attempt.hold);
+    let id = attempt.id;
+    // An attempt whose purpose claims no units waits without a hold.
+    let hold: Option<HoldId> = attempt.hold.into();
     desk.ledger(hotel)?
         .database()
         .transaction("await_customer", move |connection| {
             let (url, actor) = (url.clone(), actor.clone());
             Box::pin(async move {
-                let held = holds::lock(connection, [&hold]).await?.pop();
+                let held = holds::lock(connection, &hold).await?.pop();
                 let row = attempts::lock(connection, [&id]).await?.pop();
                 let now = clock::now(connection).await?;
-                let lives = held.is_some_and(|hold| hold.state == HoldState::Active);
+                let lives = held.is_none_or(|hold| hold.state == HoldState::Active);
                 let waits = row.is_some_and(|row| row.state == AttemptState::PendingPayment);
                 if !lives || !waits || now.is_past(deadline) {
                     return Ok(());
                 }
-                holds::defer(connection, &[(hold, Some(deadline))]).await?;
+                let deferred: Vec<_> = hold.map(|hold| (hold, Some(deadline))).into_iter().collect();
+                holds::defer(connection, &deferred).await?;
                 customer_actions::insert(connection, id, &url, now, deadline).await?;
                 let audited = NewAudit {
                     hotel: id.hotel(),
