@@ -16,11 +16,11 @@ use std::{
 use keyrack_api::Beside;
 use keyrack_db::Shards;
 use keyrack_payment_simulator::{
-    Settings as SimulatorSettings, Simulator, control_routes, run as run_simulator,
+    Settings as SimulatorSettings, Simulator, Webhook, control_routes, run as run_simulator,
 };
 use keyrack_runtime::{Stop, settings::Settings};
+use secrecy::SecretString;
 use tokio::runtime::Handle;
-use uuid::Uuid;
 
 pub(crate) use self::folder::postgres_under;
 use self::{clock::Clock, database::OwnPostgres, folder::Folder};
@@ -34,6 +34,9 @@ use crate::{
     stdout::say,
     working,
 };
+
+/// Where the notices of the provider `simulator` are taken.
+const NOTICES: &str = "/v1/webhooks/payments/simulator";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -84,18 +87,26 @@ impl Sandbox<'_> {
         installation::migrate(&self.settings, &self.shards).await?;
         clock::start_if_new(&self.shards, start).await?;
         let socket = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-        let journal = Some(self.folder.simulator_journal());
-        let simulator =
-            run_simulator(socket, SimulatorSettings { journal, ..Default::default() }, self.runtime)?;
+        // The receiver of the notices checks them with the same secret.
+        let secret = self.folder.webhook_secret()?;
+        let address = listener.local_addr().map_err(Failure::Http)?;
+        let simulator = run_simulator(socket, self.simulator(address, secret.clone()), self.runtime)?;
         self.settings.provider.base_url = simulator.base_url();
-        if self.settings.provider.webhook_secrets.is_empty() {
-            // Between this process and itself: nobody else has to know it.
-            self.settings.provider.webhook_secrets = vec![Uuid::new_v4().simple().to_string().into()];
-        }
+        self.settings.provider.webhook_secrets.push(secret);
         let outcome = self.open(listener, simulator.simulator().clone()).await;
         // Last of what calls the database or is called: payments in flight have had their answers.
         simulator.stop().await;
         outcome
+    }
+
+    /// It tells what happens to the API, which is another party for it.
+    fn simulator(&self, api: SocketAddr, secret: SecretString) -> SimulatorSettings {
+        let url = format!("{}{NOTICES}", base_url(api));
+        SimulatorSettings {
+            journal: Some(self.folder.simulator_journal()),
+            webhook: Some(Webhook { url, secret }),
+            ..SimulatorSettings::default()
+        }
     }
 
     async fn open(&self, listener: TcpListener, simulator: Simulator) -> Result<(), Failure> {

@@ -123,6 +123,7 @@ pub(crate) fn desk(
         hold_cap: settings.holds.most_active_per_hotel.get(),
         provider_deadline: settings.provider.deadline(),
         auth_timeout: settings.provider.auth_timeout(),
+        action_timeout: settings.provider.action_timeout(),
         horizon: horizon(settings),
         ..DeskSettings::default()
     };

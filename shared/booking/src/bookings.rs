@@ -9,7 +9,7 @@ use keyrack_domain::{
     principal::Caller,
 };
 use keyrack_ledger::AttemptRow;
-use keyrack_store::{attempts, clock, holds, refunds, reservations as reservation_rows};
+use keyrack_store::{attempts, clock, customer_actions, holds, refunds, reservations as reservation_rows};
 
 use crate::{
     Desk, Fault, reservations,
@@ -58,8 +58,13 @@ pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Re
     let held = row.hold.ok_or_else(|| Fault::internal(Gone(row.id)))?;
     let mut connection = desk.hotels().database(hotel)?.connection().await?;
     let standing = match row.state {
-        AttemptState::PendingPayment => Standing::Pending { reconciling: false, deadline: row.deadline_at },
-        AttemptState::Reconciling => Standing::Pending { reconciling: true, deadline: row.deadline_at },
+        AttemptState::PendingPayment => {
+            let next_action = customer_actions::read(&mut connection, row.id).await?;
+            Standing::Pending { reconciling: false, deadline: row.deadline_at, next_action }
+        }
+        AttemptState::Reconciling => {
+            Standing::Pending { reconciling: true, deadline: row.deadline_at, next_action: None }
+        }
         AttemptState::Confirmed => {
             let reservation = reservation_rows::of_attempt(&mut connection, row.id).await?;
             let reservation = reservation.ok_or_else(|| Fault::internal(Gone(row.id)))?;

@@ -29,6 +29,8 @@ pub struct Settings {
     pub provider_deadline: Duration,
     /// How long the release of a hold waits for a payment in flight.
     pub auth_timeout: Duration,
+    /// The same, where the customer has to act first.
+    pub action_timeout: Duration,
     pub horizon: Horizon,
 }
 
@@ -39,6 +41,7 @@ impl Default for Settings {
             hold_cap: 5,
             provider_deadline: Duration::from_secs(10),
             auth_timeout: Duration::from_secs(120),
+            action_timeout: Duration::from_secs(300),
             horizon: Horizon::default(),
         }
     }

@@ -3,6 +3,7 @@
 
 mod amount;
 mod availability;
+mod await_customer;
 mod drift;
 mod ended;
 mod entropy;
@@ -26,6 +27,7 @@ pub mod cancel;
 pub mod change;
 pub mod change_guest;
 pub mod change_stay;
+pub mod compare_settlement;
 pub mod confirm;
 pub mod create_hotel;
 pub mod credentials;

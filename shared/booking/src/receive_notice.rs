@@ -16,8 +16,9 @@ use keyrack_domain::{
     ids::{AttemptId, HotelId, NoticeId, RefundId, ReservationId},
     notice::{NoticeOutcome, ProviderName},
 };
-use keyrack_ledger::{EventRow, Outcome};
+use keyrack_ledger::{EventRow, Ledger, Outcome};
 use keyrack_payments::{Deadline, Fact, NotAccepted, Notice, NoticeReader};
+use keyrack_store::customer_actions;
 use keyrack_telemetry::names;
 use tokio::task::JoinHandle;
 
@@ -169,7 +170,8 @@ pub(crate) async fn apply(desk: &Desk, told: &Told) -> Result<Receipt, Fault> {
     };
     let ledger = desk.ledger(&hotel)?;
     let event = told.event(attempt);
-    let answer = match payment_fact(&told.notice.fact) {
+    let waits = waits_for_its_customer(ledger, &told.notice.fact).await?;
+    let answer = match payment_fact(&told.notice.fact, waits) {
         Some(fact) => {
             let operation = ApplyNoticeOp {
                 actor: told.actor.clone(),
@@ -204,10 +206,17 @@ pub(crate) async fn apply(desk: &Desk, told: &Told) -> Result<Receipt, Fault> {
     })
 }
 
+/// Nobody is asking the provider meanwhile: the customer had to act first. Once it was so it stays so.
+async fn waits_for_its_customer(ledger: &Ledger, fact: &Fact) -> Result<bool, Fault> {
+    let Fact::Authorized { attempt, .. } = fact else { return Ok(false) };
+    let mut connection = ledger.database().connection().await?;
+    Ok(customer_actions::read(&mut connection, *attempt).await?.is_some())
+}
+
 /// What is said of the payment itself; `None` for what is said of refunds.
-fn payment_fact(fact: &Fact) -> Option<PaymentFact> {
+fn payment_fact(fact: &Fact, waits_for_its_customer: bool) -> Option<PaymentFact> {
     match fact {
-        Fact::Authorized { .. } => Some(PaymentFact::Authorized),
+        Fact::Authorized { .. } => Some(PaymentFact::Authorized { waits_for_its_customer }),
         Fact::Captured { amount, .. } => Some(PaymentFact::Captured(*amount)),
         Fact::Declined { reason, .. } => Some(PaymentFact::TookNothing { failure: reason.to_string() }),
         Fact::Voided { .. } => Some(PaymentFact::TookNothing { failure: "voided".to_owned() }),

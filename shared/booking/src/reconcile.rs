@@ -129,6 +129,11 @@ async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fa
         Standing::Captured { amount, .. } => place(ledger, &hotel, &attempt, amount).await,
         Standing::Authorized { .. } if alive => capture(desk, ledger, &hotel, &attempt).await,
         Standing::Authorized { .. } => void(desk, ledger, &attempt, "no_room").await,
+        // The hold's end is also the end of the customer's session: whoever comes back to it is told so.
+        Standing::ActionRequired { .. } => {
+            let ended = desk.provider().expire_session(id, deadline(desk)).await;
+            when_voided(ledger, id, ended, "action_not_completed").await
+        }
         Standing::Voided => fail(ledger, id, "voided").await,
         Standing::Declined => fail(ledger, id, "declined").await,
         // Whoever was to ask may only be slow, however long ago it was: a cancel by reference makes sure
@@ -154,7 +159,7 @@ fn deadline(desk: &Desk) -> Deadline {
 }
 
 /// Money was taken: a reservation while the hold lives, else the money goes back.
-async fn place(
+pub(crate) async fn place(
     ledger: &Ledger,
     hotel: &HotelRef,
     attempt: &AttemptRow,
@@ -237,8 +242,13 @@ async fn capture(
 
 /// Cancels by reference, also what is still travelling: only then is it sure that nothing will be taken.
 async fn void(desk: &Desk, ledger: &Ledger, attempt: &AttemptRow, why: &str) -> Result<bool, Fault> {
-    match desk.provider().void(attempt.id, deadline(desk)).await {
-        Void::Voided => fail(ledger, attempt.id, why).await,
+    let voided = desk.provider().void(attempt.id, deadline(desk)).await;
+    when_voided(ledger, attempt.id, voided, why).await
+}
+
+async fn when_voided(ledger: &Ledger, attempt: AttemptId, voided: Void, why: &str) -> Result<bool, Fault> {
+    match voided {
+        Void::Voided => fail(ledger, attempt, why).await,
         Void::Refused(_) | Void::NotSent(_) | Void::Unknown(_) => Ok(false),
     }
 }

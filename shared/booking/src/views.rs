@@ -9,6 +9,7 @@ use keyrack_domain::{
     hold::HoldState,
     ids::{AttemptId, ChangeId, HoldId, QuoteId, RefundId, ReservationId},
     money::Money,
+    page_url::PageUrl,
     quote::QuoteDocument,
     refund::RefundState,
     reservation::ReservationState,
@@ -58,7 +59,8 @@ pub struct BookingView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// 202: the provider's answer is not known yet. It will be settled at the latest some seconds after `deadline`.
-    Pending { reconciling: bool, deadline: Moment },
+    /// `next_action`: nothing happens before the customer has been to that page.
+    Pending { reconciling: bool, deadline: Moment, next_action: Option<PageUrl> },
     /// 201
     Confirmed(Box<ReservationView>),
     /// 402 `PAYMENT_DECLINED`: nothing was taken. `reason` is a stable word; `hold` is how the hold is now,

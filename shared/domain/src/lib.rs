@@ -22,6 +22,7 @@ pub mod money;
 pub mod notice;
 pub mod occupancy;
 pub mod operation_key;
+pub mod page_url;
 pub mod policy;
 pub mod pricing;
 pub mod principal;

@@ -13,6 +13,7 @@ mod notice;
 mod outcome;
 mod port;
 mod reference;
+mod settlement;
 mod signature;
 mod simulator;
 
@@ -26,6 +27,10 @@ pub use self::{
     },
     port::PaymentProvider,
     reference::{NotOurReference, Reference, RefundTry},
+    settlement::{
+        ChargeName, Moved, NotAName, Settlement, SettlementFrom, SettlementLine, SettlementPage,
+        SettlementPosition,
+    },
     signature::{BadSignatureSettings, SignatureCheck, sign},
     simulator::{BadProviderUrl, SimulatorNotices, SimulatorProvider},
 };

@@ -102,6 +102,8 @@ pub struct Provider {
     pub webhook_secrets: Vec<SecretString>,
     /// How far the time of a signature may lie from now, before or after.
     pub webhook_tolerance_s: u64,
+    /// The same, where the customer has to act first.
+    pub action_timeout_s: NonZeroU64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -121,6 +123,7 @@ pub struct Workers {
     pub port: u16,
     pub expiry_interval_ms: NonZeroU64,
     pub reconciliation_interval_ms: NonZeroU64,
+    pub settlement_interval_s: NonZeroU64,
     pub horizon_interval_s: NonZeroU64,
     pub key_retention_interval_s: NonZeroU64,
 }

@@ -39,6 +39,8 @@ metrics! {
         "Time of a call to the payment provider.";
     RECONCILIATION_OPEN: Gauge, Count, "keyrack_reconciliation_open", ["shard"],
         "Attempts whose outcome is not known yet.";
+    SETTLEMENT_FINDINGS_OPEN: Gauge, Count, "keyrack_settlement_findings_open", [],
+        "Lines of the provider's settlement export that do not agree with what is recorded. Look at any that stays.";
 
     NOTICES: Counter, Count, "keyrack_notices_total", ["provider", "outcome"],
         "Notices of payment providers by what became of them.";

@@ -8,4 +8,5 @@ mod process;
 mod processes;
 mod refusals;
 mod sandbox;
+mod settlement;
 mod told;

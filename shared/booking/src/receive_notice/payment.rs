@@ -32,7 +32,10 @@ pub struct ApplyNoticeOp {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PaymentFact {
-    Authorized,
+    /// Set aside: by a customer who had to act first, or by a call that goes on by itself.
+    Authorized {
+        waits_for_its_customer: bool,
+    },
     Captured(Money),
     /// Declined, or cancelled.
     TookNothing {
@@ -89,7 +92,9 @@ impl Operation for ApplyNoticeOp {
             return Decision::refuse(NoticeAnswer::NotThere);
         };
         match &self.fact {
-            PaymentFact::Authorized => self.authorized(attempt),
+            PaymentFact::Authorized { waits_for_its_customer } => {
+                self.authorized(attempt, *waits_for_its_customer)
+            }
             PaymentFact::Captured(amount) => self.captured(*amount, attempt, facts),
             PaymentFact::TookNothing { failure } => self.took_nothing(failure, attempt, facts),
         }
@@ -102,8 +107,8 @@ impl Operation for ApplyNoticeOp {
 
 impl ApplyNoticeOp {
     /// Whoever asked for the authorization goes on with it, and else the sweep. Late, it says nothing.
-    fn authorized(&self, attempt: &AttemptRow) -> Decision<NoticeAnswer> {
-        if attempt.state == AttemptState::PendingPayment && waits_for_its_customer(attempt) {
+    fn authorized(&self, attempt: &AttemptRow, waits_for_its_customer: bool) -> Decision<NoticeAnswer> {
+        if attempt.state == AttemptState::PendingPayment && waits_for_its_customer {
             return self.hand_over(attempt, "customer_acted", None);
         }
         self.record(Changes::default(), (NoticeOutcome::NoOp, None))
@@ -211,9 +216,4 @@ impl ApplyNoticeOp {
         changes.writes.push(Write::NoteNotice(Box::new(event)));
         Decision::Commit(changes, NoticeAnswer::Recorded(outcome, finding))
     }
-}
-
-/// Nobody is asking the provider: the customer had to act first, and has.
-const fn waits_for_its_customer(_attempt: &AttemptRow) -> bool {
-    false
 }

@@ -248,7 +248,7 @@ pub(crate) fn desk(world: &World, simulator: &Running, points: &Points, settings
     let shards = world.hotels.shards();
     let databases = shards.all().map(|(id, database)| (id, database.clone().with_points(points.clone())));
     let shards = keyrack_db::Shards::new(
-        shards.directory().clone(),
+        shards.directory().clone().with_points(points.clone()),
         databases.collect::<std::collections::BTreeMap<ShardId, _>>(),
     );
     let signatures =

@@ -109,6 +109,10 @@ impl Provider {
     pub const fn webhook_tolerance(&self) -> Duration {
         Duration::from_secs(self.webhook_tolerance_s)
     }
+
+    pub const fn action_timeout(&self) -> Duration {
+        s(self.action_timeout_s)
+    }
 }
 
 impl Workers {
@@ -122,6 +126,10 @@ impl Workers {
 
     pub const fn reconciliation_interval(&self) -> Duration {
         ms(self.reconciliation_interval_ms)
+    }
+
+    pub const fn settlement_interval(&self) -> Duration {
+        s(self.settlement_interval_s)
     }
 
     pub const fn horizon_interval(&self) -> Duration {
