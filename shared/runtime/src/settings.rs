@@ -104,6 +104,8 @@ pub struct Provider {
     pub webhook_tolerance_s: u64,
     /// The same, where the customer has to act first.
     pub action_timeout_s: NonZeroU64,
+    /// Of a sandbox: whether its provider tells by itself what happens.
+    pub sandbox_notices: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

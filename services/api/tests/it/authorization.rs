@@ -91,9 +91,9 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
         "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
         "POST /v1/reservations/{id}/changes" => ("", json!({"check_out": "2026-11-17"})),
-        "POST /v1/reservations/{id}/changes/{change}/confirm" => ("", json!({})),
         "PATCH /v1/reservations/{id}" => ("", json!({"guest": {"name": "B", "email": "b@example.com"}})),
-        "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
+        "POST /v1/reservations/{id}/changes/{change}/confirm"
+        | "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
         "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
         | "POST /v1/hotels/{hotel}/reservations/{id}/no-show"

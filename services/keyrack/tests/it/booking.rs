@@ -98,6 +98,19 @@ impl Guest {
         request.header("Idempotency-Key", "cancel").header("If-Match", "1").send().await
     }
 
+    /// With the version that the caller has seen.
+    pub(crate) async fn post_at(
+        &self,
+        version: i32,
+        path: &str,
+        key: &str,
+        json: &Value,
+    ) -> reqwest::Result<Response> {
+        let request = self.http.post(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
+        let request = request.header("Idempotency-Key", key).header("If-Match", version.to_string());
+        request.json(json).send().await
+    }
+
     /// All five steps; the reservation's id.
     pub(crate) async fn books(&self) -> String {
         let quote = self.quote().await;

@@ -287,11 +287,11 @@ impl<'s> Died<'s> {
     }
 }
 
-async fn captured(base_url: &str) -> usize {
+pub(crate) async fn captured(base_url: &str) -> usize {
     charges(base_url).await.iter().filter(|charge| charge["state"] == "CAPTURED").count()
 }
 
-async fn refunds(base_url: &str, attempt: &str) -> usize {
+pub(crate) async fn refunds(base_url: &str, attempt: &str) -> usize {
     let of_attempt = |charge: &&Value| {
         charge["state"] == "REFUNDED" && charge["reference"].as_str().is_some_and(|r| r.starts_with(attempt))
     };

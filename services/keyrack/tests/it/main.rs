@@ -2,8 +2,10 @@
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 mod booking;
+mod changes;
 mod crashes;
 mod dev;
+mod methods;
 mod process;
 mod processes;
 mod refusals;
