@@ -6,6 +6,7 @@
 pub mod actor;
 pub mod attempt;
 pub mod cancellation;
+pub mod channel_booking;
 pub mod clock;
 pub mod code;
 pub mod event;
@@ -27,6 +28,7 @@ pub mod quote;
 pub mod refund;
 pub mod reservation;
 pub mod restriction;
+pub mod spread;
 pub mod stay;
 pub mod tax;
 pub mod text;

@@ -6,6 +6,7 @@ use keyrack_domain::{clock::Moment, event::NightAvailability, hold::HoldState, i
 use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     audit::NewAudit,
+    channel_bookings::ChannelBookingMove,
     holds::{HoldRow, UnitNight},
     nights::{NightDelta, NightKey},
     outbox::NewEvent,
@@ -47,6 +48,7 @@ pub enum Write {
     CancelRoom(RoomCancelled),
     GiveBack(NightsFrom),
     TakeAgain(NightsFrom),
+    PutChannelBooking(Box<ChannelBookingMove>),
     RequestRefund(RefundRow),
     Record(Movement),
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use keyrack_domain::{
+    channel_booking::ChannelBookingKey,
     clock::Moment,
     hold::HoldState,
     ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
@@ -11,6 +12,7 @@ use keyrack_domain::{
 };
 use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
+    channel_bookings::ChannelBookingRow,
     facts::OwnHold,
     holds::{HoldRow, UnitNight},
     nights::{Night, NightKey},
@@ -30,6 +32,7 @@ pub struct Facts {
     pub nights: BTreeMap<NightKey, Night>,
     pub restrictions: HashMap<HotelId, Restrictions>,
     pub quotes: HashMap<QuoteId, QuoteRow>,
+    pub channel_bookings: HashMap<ChannelBookingKey, ChannelBookingRow>,
     pub reservations: HashMap<ReservationId, ReservationFacts>,
     pub holds: HashMap<HoldId, HoldFacts>,
     pub attempts: HashMap<AttemptId, AttemptRow>,
@@ -65,6 +68,7 @@ impl Facts {
             nights: BTreeMap::new(),
             restrictions: HashMap::new(),
             quotes: HashMap::new(),
+            channel_bookings: HashMap::new(),
             reservations: HashMap::new(),
             holds: HashMap::new(),
             attempts: HashMap::new(),
@@ -141,6 +145,9 @@ impl Facts {
             Write::ReplaceStay(replaced) => {
                 let now = self.now;
                 self.reserved(replaced.shift.id, |reservation| reservation.replace(replaced, now));
+            }
+            Write::PutChannelBooking(booking) => {
+                self.channel_bookings.insert(booking.to.key.clone(), booking.to.clone());
             }
             Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
         }

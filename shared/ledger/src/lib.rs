@@ -23,6 +23,7 @@ pub use claim::{KeyClaim, KeyHome};
 pub use facts::{Facts, HoldFacts, ReservationFacts};
 pub use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
+    channel_bookings::{ChannelBookingMove, ChannelBookingRow, Delivery},
     holds::{HoldRow, UnitNight},
     keys::KeyScope,
     nights::{Night, NightDelta, NightKey},

@@ -13,6 +13,8 @@ use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     audit,
     audit::NewAudit,
+    channel_bookings,
+    channel_bookings::ChannelBookingMove,
     holds,
     holds::{HoldRow, UnitNight},
     keys,
@@ -49,6 +51,7 @@ pub(crate) struct Sheet {
     cancelled: Vec<RoomCancelled>,
     given_back: Vec<NightsFrom>,
     taken_again: Vec<NightsFrom>,
+    channel_bookings: Vec<ChannelBookingMove>,
     refunds: Vec<RefundRow>,
     movements: Vec<Movement>,
     audit: Vec<NewAudit>,
@@ -82,6 +85,7 @@ impl Sheet {
             && self.placed.is_empty()
             && self.opened.is_empty()
             && self.reserved.is_empty()
+            && self.channel_bookings.is_empty()
             && self.moved.is_empty()
             && self.replaced.is_empty()
             && self.keys.is_empty()
@@ -122,6 +126,7 @@ impl Sheet {
             Write::CancelRoom(room) => self.cancelled.push(room),
             Write::GiveBack(nights) => self.given_back.push(nights),
             Write::TakeAgain(nights) => self.taken_again.push(nights),
+            Write::PutChannelBooking(booking) => self.channel_bookings.push(*booking),
             Write::RequestRefund(row) => self.refunds.push(row),
             Write::Record(movement) => self.movements.push(movement),
         }
@@ -156,6 +161,7 @@ impl Sheet {
         reservation_rooms::cancel(connection, &self.cancelled, now).await?;
         reservation_rooms::give_back(connection, &self.given_back, now).await?;
         reservation_rooms::take_again(connection, &self.taken_again).await?;
+        channel_bookings::write(connection, &self.channel_bookings, now).await?;
         refunds::insert(connection, &self.refunds).await?;
         refunds::record(connection, &self.movements, now).await?;
         audit::append(connection, &self.audit).await?;

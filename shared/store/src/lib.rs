@@ -5,6 +5,7 @@ mod read;
 pub mod attempts;
 pub mod audit;
 pub mod bearers;
+pub mod channel_bookings;
 pub mod clock;
 pub mod credentials;
 pub mod daily_rates;
