@@ -5,6 +5,7 @@
 
 pub mod booking;
 pub mod cancellation;
+pub mod channel_booking;
 pub mod code;
 pub mod credential;
 pub mod date;

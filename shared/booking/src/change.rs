@@ -6,6 +6,10 @@ use keyrack_ledger::{Decision, Facts, Found, KeyClaim, Needs, Operation};
 use crate::{
     allocate_anew::{AllocateAnewOp, AllocateAnswer},
     cancel::operation::{CancelAnswer, CancelOp},
+    channel_booking::{
+        operation::{BookAnswer, ChannelBookOp},
+        withdrawal::{ChannelCancelOp, WithdrawAnswer},
+    },
     confirm::{ConfirmAnswer, ConfirmOp},
     edit_inventory::operation::{EditAnswer, EditInventoryOp},
     expire::{ExpireAnswer, ExpireOp},
@@ -102,5 +106,7 @@ changes! {
     Cancel(CancelOp) -> CancelAnswer,
     Step(StepOp) -> StepAnswer,
     StaffRefund(StaffRefundOp) -> StaffRefundAnswer,
+    ChannelBook(ChannelBookOp) -> BookAnswer,
+    ChannelCancel(ChannelCancelOp) -> WithdrawAnswer,
     EditInventory(EditInventoryOp) -> EditAnswer,
 }

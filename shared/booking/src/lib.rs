@@ -22,6 +22,7 @@ pub mod allocate_anew;
 pub mod bookings;
 pub mod cancel;
 pub mod change;
+pub mod channel_booking;
 pub mod confirm;
 pub mod create_hotel;
 pub mod credentials;

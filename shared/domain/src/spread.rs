@@ -40,7 +40,9 @@ mod tests {
 
     #[test]
     fn shares_sum_exactly_to_their_total_in_every_currency() {
-        for (amount, currency) in [("14560.07", "INR"), ("26401", "JPY"), ("90.001", "KWD"), ("1000000000000000.00", "EUR")] {
+        for (amount, currency) in
+            [("14560.07", "INR"), ("26401", "JPY"), ("90.001", "KWD"), ("1000000000000000.00", "EUR")]
+        {
             let total = Money::parse(amount, currency.parse().expect("a currency")).expect("an amount");
             for parts in 1..=900 {
                 let shares = spread(total, parts);

@@ -1,6 +1,7 @@
 //! One folder a resource, one file an endpoint. What is registered here is in the OpenAPI document.
 
 mod bookings;
+mod channel_bookings;
 mod credentials;
 mod front_desk;
 mod guest_sessions;
@@ -25,6 +26,7 @@ pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
     bookings::configure(routes);
     reservations::configure(routes);
     front_desk::configure(routes);
+    channel_bookings::configure(routes);
     operations::configure(routes);
     credentials::configure(routes);
     guest_sessions::configure(routes);

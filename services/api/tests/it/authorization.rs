@@ -7,7 +7,7 @@ use keyrack_http::Contract;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{World, booking, new_hotel, stay};
+use crate::world::{World, booking, channel_booking, new_hotel, stay};
 
 /// Of a hotel that there is; nobody has it.
 const SOME_HOLD: &str = "hld_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
@@ -86,6 +86,10 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/quotes" => ("", stay()),
         "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
         "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
+        "PUT /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}" => ("", channel_booking()),
+        "GET /v1/hotels/{hotel}/channel-bookings"
+        | "GET /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
+        | "DELETE /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}" => ("", Value::Null),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
         "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"

@@ -1,0 +1,87 @@
+//! A delivered stay in the place of the one that is booked: which rooms are meant, and what they drop and
+//! take.
+
+use std::collections::BTreeMap;
+
+use keyrack_domain::{money::Money, quote::QuotedRoom};
+use keyrack_ledger::{ReservationFacts, ReservationMove, StayReplaced, UnitNight};
+
+use super::input::Wanted;
+use crate::place_hold::operation::units_of;
+
+/// Rooms keep their numbers where the delivery still has one like them: the same type, plan and guests
+/// before the same type before any other, each in order. What is left over goes, or is new.
+pub(super) fn replace(reservation: &ReservationFacts, wanted: &Wanted) -> StayReplaced {
+    let row = &reservation.row;
+    let standing: Vec<(i16, &QuotedRoom)> = (1_i16..)
+        .zip(&row.document.rooms)
+        .filter(|(number, _)| reservation.rooms.iter().any(|r| r.room == *number && r.cancelled.is_none()))
+        .collect();
+    let meant = meant(&standing, &wanted.document.rooms);
+    let mut document = wanted.document.clone();
+    document.rooms.clone_from(&row.document.rooms);
+    let (mut kept, mut removed, mut new_rooms) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, sold) in &standing {
+        let place = usize::try_from(*number - 1).unwrap_or(usize::MAX);
+        match (meant.iter().position(|of| *of == Some(*number)), document.rooms.get_mut(place)) {
+            (Some(now), Some(room)) => {
+                room.clone_from(&wanted.document.rooms[now]);
+                kept.push((*number, room.total));
+            }
+            _ => removed.push((*number, Money::zero(sold.total.currency()))),
+        }
+    }
+    for (now, _) in meant.iter().enumerate().filter(|(_, of)| of.is_none()) {
+        let room = wanted.document.rooms[now].clone();
+        // At most so many rooms as there were deliveries of ten.
+        new_rooms.push((i16::try_from(document.rooms.len() + 1).unwrap_or(i16::MAX), room.total));
+        document.rooms.push(room);
+    }
+    let lives: BTreeMap<i16, ()> = kept.iter().chain(&new_rooms).map(|(number, _)| (*number, ())).collect();
+    let after: Vec<UnitNight> =
+        units_of(&document).into_iter().filter(|unit| lives.contains_key(&unit.room)).collect();
+    let dropped = reservation.units.iter().filter(|unit| !after.contains(unit)).cloned().collect();
+    let added = after.iter().filter(|unit| !reservation.units.contains(unit)).cloned().collect();
+    StayReplaced {
+        shift: ReservationMove {
+            id: row.id,
+            from: row.state,
+            to: row.state,
+            from_version: row.version,
+            to_version: row.version + 1,
+        },
+        stay: document.stay,
+        total: document.total,
+        guest: wanted.guest.clone(),
+        document,
+        dropped,
+        added,
+        kept,
+        removed,
+        new_rooms,
+    }
+}
+
+/// For each delivered room the number of the standing one that it is.
+fn meant(standing: &[(i16, &QuotedRoom)], wanted: &[QuotedRoom]) -> Vec<Option<i16>> {
+    let of = |room: &QuotedRoom| (room.room_type_id, room.rate_plan_id);
+    let alike: [&dyn Fn(&QuotedRoom, &QuotedRoom) -> bool; 3] = [
+        &|sold, now| {
+            of(sold) == of(now) && (sold.adults, &sold.children_ages) == (now.adults, &now.children_ages)
+        },
+        &|sold, now| sold.room_type_id == now.room_type_id,
+        &|_, _| true,
+    ];
+    let mut meant = vec![None; wanted.len()];
+    let mut left: Vec<&(i16, &QuotedRoom)> = standing.iter().collect();
+    for is_like in alike {
+        for (now, place) in wanted.iter().zip(&mut meant) {
+            if place.is_none()
+                && let Some(found) = left.iter().position(|(_, sold)| is_like(sold, now))
+            {
+                *place = Some(left.remove(found).0);
+            }
+        }
+    }
+    meant
+}
