@@ -103,6 +103,33 @@ impl From<NoHotel> for ChannelBookingError {
     }
 }
 
+/// What a delivery asks of the ledger. Refused here is what is wrong whatever the day and the state.
+pub async fn operation(
+    desk: &Desk,
+    caller: &Caller,
+    address: Address,
+    delivered: &Delivered,
+) -> Result<ChannelBookOp, ChannelBookingError> {
+    let hotel = desk.hotels().by_code(&address.hotel).await?;
+    admit(desk, caller, &hotel, &address.channel).await?;
+    let mut connection = desk.hotels().database(&hotel)?.connection().await.map_err(Fault::from)?;
+    let profile = hotels::profile(&mut connection, hotel.id, hotel.shard).await.map_err(Fault::from)?;
+    drop(connection);
+    let profile = profile.ok_or(ChannelBookingError::NotFound)?;
+    Ok(ChannelBookOp {
+        hotel: hotel.as_ref().clone(),
+        caller: caller.clone(),
+        key: key(&hotel, address),
+        revision: delivered.revision,
+        fingerprint: input::fingerprint(delivered)?,
+        wanted: input::read(delivered, &profile).map_err(ChannelBookingError::Invalid)?,
+        delivery: input::as_it_came(delivered)?,
+        horizon: desk.settings().horizon,
+        reservation: ReservationId::new(hotel.id, entropy::id()),
+        try_id: entropy::id(),
+    })
+}
+
 /// A booking as it is now at the channel: it is placed, found as it is, or modified.
 pub async fn deliver(
     desk: &Desk,
@@ -110,27 +137,9 @@ pub async fn deliver(
     address: Address,
     delivered: Delivered,
 ) -> Result<Booked, ChannelBookingError> {
-    let hotel = desk.hotels().by_code(&address.hotel).await?;
-    admit(desk, caller, &hotel, &address.channel).await?;
-    let mut connection = desk.hotels().database(&hotel)?.connection().await.map_err(Fault::from)?;
-    let profile = hotels::profile(&mut connection, hotel.id, hotel.shard).await.map_err(Fault::from)?;
-    drop(connection);
-    let profile = profile.ok_or(ChannelBookingError::NotFound)?;
-    let read = input::read(&delivered, &profile).map_err(ChannelBookingError::Invalid)?;
-    let operation = ChannelBookOp {
-        hotel: hotel.as_ref().clone(),
-        caller: caller.clone(),
-        key: key(&hotel, address),
-        revision: delivered.revision,
-        fingerprint: input::fingerprint(&delivered)?,
-        wanted: read,
-        delivery: input::as_it_came(&delivered)?,
-        horizon: desk.settings().horizon,
-        reservation: ReservationId::new(hotel.id, entropy::id()),
-        try_id: entropy::id(),
-    };
+    let operation = operation(desk, caller, address, &delivered).await?;
     let codes = operation.clone();
-    let outcome = desk.ledger(&hotel)?.run(operation).await.map_err(Fault::from)?;
+    let outcome = desk.ledger(&codes.hotel)?.run(operation).await.map_err(Fault::from)?;
     match answered(outcome)? {
         BookAnswer::Booked(booked) => Ok(booked),
         BookAnswer::Inactive => Err(ChannelBookingError::Inactive),

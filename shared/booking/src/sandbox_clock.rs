@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use keyrack_db::Shards;
+use keyrack_db::{DbError, Shards};
 use keyrack_domain::clock::Moment;
 use keyrack_store::clock;
 
@@ -42,9 +42,13 @@ pub async fn advance(shards: &Shards, by: Move) -> Result<Moment, MoveError> {
     }
     let ahead = ahead.checked_add(&(wanted.0 - now.0)).ok_or(MoveError::TooFar)?;
     for (_, shard) in shards.all() {
-        let mut connection = shard.connection().await.map_err(Fault::from)?;
         // A shard that somebody has moved further meanwhile stays there.
-        clock::move_forward(&mut connection, ahead).await.map_err(Fault::from)?;
+        let moving: Result<bool, DbError> = shard
+            .transaction("move_clock", move |connection| {
+                Box::pin(async move { clock::move_forward(connection, ahead).await })
+            })
+            .await;
+        moving.map_err(Fault::from)?;
     }
     Ok(read(shards).await?.0)
 }
@@ -58,8 +62,14 @@ pub async fn start(shards: &Shards, at: Moment) -> Result<(), Fault> {
             Some(same) => same,
             None => clock::ahead_for(&mut connection, at).await?,
         };
+        drop(connection);
         ahead = Some(same);
-        clock::start(&mut connection, same).await?;
+        let starting: Result<(), DbError> = shard
+            .transaction("start_clock", move |connection| {
+                Box::pin(async move { clock::start(connection, same).await })
+            })
+            .await;
+        starting?;
     }
     Ok(())
 }

@@ -87,9 +87,6 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
         "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
         "PUT /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}" => ("", channel_booking()),
-        "GET /v1/hotels/{hotel}/channel-bookings"
-        | "GET /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
-        | "DELETE /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}" => ("", Value::Null),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
         "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
@@ -97,6 +94,9 @@ fn input(operation: &str) -> (&'static str, Value) {
         | "POST /v1/hotels/{hotel}/reservations/{id}/no-show/undo"
         | "POST /v1/reservations/{id}/cancel"
         | "POST /v1/reservations/{id}/rooms/{room}/cancel"
+        | "GET /v1/hotels/{hotel}/channel-bookings"
+        | "GET /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
+        | "DELETE /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
         | "DELETE /v1/holds/{id}" => ("", Value::Null),
         other => panic!("say what {other} takes"),
     }

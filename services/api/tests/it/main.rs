@@ -7,6 +7,7 @@ mod authorization;
 mod bodies;
 mod bookings;
 mod cancellation;
+mod channel_bookings;
 mod compatibility;
 mod front_desk;
 mod guest_sessions;

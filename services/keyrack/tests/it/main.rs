@@ -4,6 +4,7 @@
 mod booking;
 mod crashes;
 mod dev;
+mod pooler;
 mod process;
 mod processes;
 mod refusals;

@@ -1,7 +1,7 @@
 //! A delivered stay in the place of the one that is booked: which rooms are meant, and what they drop and
 //! take.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use keyrack_domain::{money::Money, quote::QuotedRoom};
 use keyrack_ledger::{ReservationFacts, ReservationMove, StayReplaced, UnitNight};
@@ -37,9 +37,9 @@ pub(super) fn replace(reservation: &ReservationFacts, wanted: &Wanted) -> StayRe
         new_rooms.push((i16::try_from(document.rooms.len() + 1).unwrap_or(i16::MAX), room.total));
         document.rooms.push(room);
     }
-    let lives: BTreeMap<i16, ()> = kept.iter().chain(&new_rooms).map(|(number, _)| (*number, ())).collect();
+    let lives: BTreeSet<i16> = kept.iter().chain(&new_rooms).map(|(number, _)| *number).collect();
     let after: Vec<UnitNight> =
-        units_of(&document).into_iter().filter(|unit| lives.contains_key(&unit.room)).collect();
+        units_of(&document).into_iter().filter(|unit| lives.contains(&unit.room)).collect();
     let dropped = reservation.units.iter().filter(|unit| !after.contains(unit)).cloned().collect();
     let added = after.iter().filter(|unit| !reservation.units.contains(unit)).cloned().collect();
     StayReplaced {
@@ -64,17 +64,9 @@ pub(super) fn replace(reservation: &ReservationFacts, wanted: &Wanted) -> StayRe
 
 /// For each delivered room the number of the standing one that it is.
 fn meant(standing: &[(i16, &QuotedRoom)], wanted: &[QuotedRoom]) -> Vec<Option<i16>> {
-    let of = |room: &QuotedRoom| (room.room_type_id, room.rate_plan_id);
-    let alike: [&dyn Fn(&QuotedRoom, &QuotedRoom) -> bool; 3] = [
-        &|sold, now| {
-            of(sold) == of(now) && (sold.adults, &sold.children_ages) == (now.adults, &now.children_ages)
-        },
-        &|sold, now| sold.room_type_id == now.room_type_id,
-        &|_, _| true,
-    ];
     let mut meant = vec![None; wanted.len()];
     let mut left: Vec<&(i16, &QuotedRoom)> = standing.iter().collect();
-    for is_like in alike {
+    for is_like in [sold_alike, of_one_type, any] {
         for (now, place) in wanted.iter().zip(&mut meant) {
             if place.is_none()
                 && let Some(found) = left.iter().position(|(_, sold)| is_like(sold, now))
@@ -84,4 +76,17 @@ fn meant(standing: &[(i16, &QuotedRoom)], wanted: &[QuotedRoom]) -> Vec<Option<i
         }
     }
     meant
+}
+
+fn sold_alike(one: &QuotedRoom, other: &QuotedRoom) -> bool {
+    let guests = |room: &QuotedRoom| (room.adults, room.children_ages.clone());
+    of_one_type(one, other) && one.rate_plan_id == other.rate_plan_id && guests(one) == guests(other)
+}
+
+fn of_one_type(one: &QuotedRoom, other: &QuotedRoom) -> bool {
+    one.room_type_id == other.room_type_id
+}
+
+const fn any(_: &QuotedRoom, _: &QuotedRoom) -> bool {
+    true
 }

@@ -25,6 +25,7 @@ mod late_captures;
 mod lost_commits;
 mod model;
 mod payments;
+mod pooler;
 mod quotes;
 mod races;
 mod rates;
