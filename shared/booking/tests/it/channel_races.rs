@@ -1,6 +1,7 @@
 //! Deliveries of channels against each other, and against everybody else who wants the room.
 
 use chrono::Days;
+use futures::future::join_all;
 use keyrack_booking::{
     channel_booking::{ChannelBookingError, Delivery},
     edit_inventory::{self, EditInventoryError},
@@ -98,6 +99,66 @@ async fn b003_channels_modifications_and_edits_never_share_the_last_unit() {
         };
         assert_eq!(won.iter().filter(|won| **won).count(), 1, "{night}: {won:?}");
     }
+    at.verify().await;
+}
+
+/// B003: a channel's delivery and the rooms that are taken again for money that came too late.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b003_a_channel_and_a_late_capture_never_both_get_the_last_unit() {
+    let at = DeskWorld::new().await;
+    at.database().execute("UPDATE hotels SET late_capture = 'allocate'").await;
+    let channel = Channel::of(&at).await;
+    at.sellable(SEASON, 1).await;
+    let nights: Vec<(String, String)> = (0..12).map(night).collect();
+    for (night, morning) in &nights {
+        let guest = guest();
+        let hold = at.hold(&guest, (night, morning)).await;
+        at.pay(&guest, hold.id, "pm_lost_response").await;
+    }
+    at.advance(721).await;
+    assert_eq!(at.expire().await.expired, nights.len());
+    let puts = nights.iter().enumerate().map(async |(number, (night, morning))| {
+        is_in(&channel.try_put(&at, &format!("X{number}"), delivered((night, morning))).await)
+    });
+    let (sold, swept) =
+        tokio::join!(join_all(puts), keyrack_booking::reconcile::run_once(&at.desk, at.ledger()));
+    swept.expect("the sweep runs");
+    at.settle_money().await;
+    for ((night, _), sold) in nights.iter().zip(sold) {
+        assert_eq!(at.counters(night).await, (1, 0, 1), "{night}");
+        let of_channel = format!(
+            "reservations r JOIN reservation_nights n USING (hotel_id, reservation_id)
+             WHERE n.stay_date = '{night}' AND r.hold_id IS NULL"
+        );
+        assert_eq!(at.count(&of_channel).await, i64::from(sold), "{night}");
+    }
+    at.verify().await;
+}
+
+/// B122, the bookings' part: two channels have sold the last room to guests of theirs, minutes apart. The
+/// second one is told, by night, and the counters never go past what there is.
+#[tokio::test]
+async fn b122_what_a_second_channel_sold_too_is_refused_by_night_and_never_oversold() {
+    let at = DeskWorld::new().await;
+    let channel = Channel::of(&at).await;
+    at.hold(&guest(), ("2026-11-14", "2026-11-15")).await;
+    for number in 0..4 {
+        channel.put(&at, &format!("A{number}"), delivered(("2026-11-14", "2026-11-15"))).await;
+    }
+    assert_eq!(at.counters("2026-11-14").await, (5, 1, 4));
+    at.advance(300).await;
+    for _ in 0..2 {
+        let refused = channel.try_put(&at, "B1", delivered(STAY)).await.expect_err("it is sold elsewhere");
+        let ChannelBookingError::SoldOut { first, also_short } = refused else { panic!("{refused:?}") };
+        assert_eq!((first.night, first.available, also_short.len()), (day("2026-11-14"), 0, 0));
+        assert_eq!(
+            (at.counters("2026-11-14").await, at.counters("2026-11-15").await),
+            ((5, 1, 4), (5, 0, 0))
+        );
+    }
+    // A unit comes back: the same delivery is placed, since nothing was left behind by its refusals.
+    channel.delete(&at, "A0").await;
+    assert_eq!(channel.put(&at, "B1", delivered(STAY)).await.delivery, Delivery::Created);
     at.verify().await;
 }
 
