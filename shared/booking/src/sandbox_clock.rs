@@ -57,19 +57,19 @@ pub async fn advance(shards: &Shards, by: Move) -> Result<Moment, MoveError> {
 pub async fn start(shards: &Shards, at: Moment) -> Result<(), Fault> {
     let mut ahead = None;
     for (_, shard) in shards.all() {
-        let mut connection = shard.connection().await?;
-        let same = match ahead {
-            Some(same) => same,
-            None => clock::ahead_for(&mut connection, at).await?,
-        };
-        drop(connection);
-        ahead = Some(same);
-        let starting: Result<(), DbError> = shard
+        let starting: Result<TimeDelta, DbError> = shard
             .transaction("start_clock", move |connection| {
-                Box::pin(async move { clock::start(connection, same).await })
+                Box::pin(async move {
+                    let same = match ahead {
+                        Some(same) => same,
+                        None => clock::ahead_for(connection, at).await?,
+                    };
+                    clock::start(connection, same).await?;
+                    Ok(same)
+                })
             })
             .await;
-        starting?;
+        ahead = Some(starting?);
     }
     Ok(())
 }

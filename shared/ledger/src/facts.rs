@@ -1,6 +1,6 @@
 //! What is known while a batch decides: as read, then as locked, then as changed by each decision.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use keyrack_domain::{
     channel_booking::ChannelBookingKey,
@@ -210,7 +210,8 @@ impl ReservationFacts {
         row.guest.clone_from(&change.guest);
         row.document.clone_from(&change.document);
         let place = |unit: &UnitNight| (unit.room, unit.date);
-        self.units.retain(|unit| change.dropped.iter().all(|gone| place(gone) != place(unit)));
+        let gone: BTreeSet<_> = change.dropped.iter().map(place).collect();
+        self.units.retain(|unit| !gone.contains(&place(unit)));
         self.units.extend_from_slice(&change.added);
         self.units.sort_by_key(place);
         let of = |rooms: &[(i16, Money)], number| {

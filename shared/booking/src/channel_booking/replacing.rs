@@ -1,7 +1,7 @@
 //! A delivered stay in the place of the one that is booked: which rooms are meant, and what they drop and
 //! take.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use keyrack_domain::{money::Money, quote::QuotedRoom};
 use keyrack_ledger::{ReservationFacts, ReservationMove, StayReplaced, UnitNight};
@@ -38,10 +38,10 @@ pub(super) fn replace(reservation: &ReservationFacts, wanted: &Wanted) -> StayRe
         document.rooms.push(room);
     }
     let lives: BTreeSet<i16> = kept.iter().chain(&new_rooms).map(|(number, _)| *number).collect();
-    let after: Vec<UnitNight> =
-        units_of(&document).into_iter().filter(|unit| lives.contains(&unit.room)).collect();
-    let dropped = reservation.units.iter().filter(|unit| !after.contains(unit)).cloned().collect();
-    let added = after.iter().filter(|unit| !reservation.units.contains(unit)).cloned().collect();
+    let after = units_of(&document).into_iter().filter(|unit| lives.contains(&unit.room));
+    let after: Vec<UnitNight> = after.collect();
+    let dropped = beyond(&reservation.units, &after);
+    let added = beyond(&after, &reservation.units);
     StayReplaced {
         shift: ReservationMove {
             id: row.id,
@@ -60,6 +60,13 @@ pub(super) fn replace(reservation: &ReservationFacts, wanted: &Wanted) -> StayRe
         removed,
         new_rooms,
     }
+}
+
+/// What of `units` is not the same in `others`. A room has one unit a night.
+fn beyond(units: &[UnitNight], others: &[UnitNight]) -> Vec<UnitNight> {
+    let place = |unit: &UnitNight| (unit.room, unit.date);
+    let others: BTreeMap<_, _> = others.iter().map(|unit| (place(unit), unit)).collect();
+    units.iter().filter(|unit| others.get(&place(unit)) != Some(unit)).cloned().collect()
 }
 
 /// For each delivered room the number of the standing one that it is.
