@@ -69,6 +69,8 @@ pub struct Database {
     /// Of one lock.
     pub lock_timeout_ms: NonZeroU64,
     pub statement_timeout_ms: NonZeroU64,
+    /// The URLs name poolers in transaction mode.
+    pub transaction_pooler: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

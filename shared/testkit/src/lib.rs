@@ -7,9 +7,11 @@ mod chaos_proxy;
 mod database;
 mod gates;
 mod look;
+mod pooler;
 mod server;
 mod template;
 
 pub use chaos_proxy::{ChaosProxy, Fault, Fired};
 pub use database::TestDatabase;
 pub use gates::{Gate, Gates};
+pub use pooler::Pooler;

@@ -3,11 +3,11 @@ use serde_json::{Value, json};
 
 use crate::{
     answer::Answer,
-    world::{Guest, World},
+    world::{Guest, STAY, World},
 };
 
 async fn booked(world: &World, guest: &Guest) -> String {
-    let hold = world.hold(guest).await;
+    let hold = world.hold(guest, STAY).await.expect(201).text_at("/id");
     world.book(guest, &hold, "pm_ok").await.expect(201).text_at("/reservation/id")
 }
 

@@ -8,6 +8,7 @@ mod bodies;
 mod bookings;
 mod cancellation;
 mod changes;
+mod channel_bookings;
 mod compatibility;
 mod front_desk;
 mod guest_sessions;

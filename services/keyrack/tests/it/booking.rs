@@ -55,6 +55,24 @@ impl Guest {
         request.header("Idempotency-Key", key).json(json).send().await
     }
 
+    /// As a channel: the booking of this number, for two nights of its own.
+    pub(crate) async fn try_deliver(&self, number: usize) -> reqwest::Result<Response> {
+        let booking = json!({
+            "revision": 1,
+            "check_in": self.check_in,
+            "check_out": self.check_in + Days::new(2),
+            "rooms": [{"room_type": "RT-DLX", "adults": 2, "children_ages": []}],
+            "guest": {"name": "Asha Rao"},
+            "total": {"amount": TOTAL, "currency": "INR"},
+        });
+        self.put(&channel_booking(number), "unused", &booking).await
+    }
+
+    pub(crate) async fn try_withdraw(&self, number: usize) -> reqwest::Result<Response> {
+        let path = format!("{}{}", self.base_url, channel_booking(number));
+        self.http.delete(path).bearer_auth(&self.token).header("Idempotency-Key", "unused").send().await
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Value {
         let request = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
         body(request.send().await.expect("an answer"), StatusCode::OK).await
@@ -137,4 +155,8 @@ pub(crate) async fn body(answer: Response, expected: StatusCode) -> Value {
     let body = answer.text().await.expect("a body");
     assert_eq!(status, expected, "{body}");
     serde_json::from_str(&body).expect("JSON")
+}
+
+fn channel_booking(number: usize) -> String {
+    format!("/v1/hotels/HTL-204/channel-bookings/OTA/X{number}")
 }

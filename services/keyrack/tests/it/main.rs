@@ -6,6 +6,7 @@ mod changes;
 mod crashes;
 mod dev;
 mod methods;
+mod pooler;
 mod process;
 mod processes;
 mod refusals;

@@ -70,6 +70,12 @@ impl Sandbox {
         Guest::with_token(base_url, &token)
     }
 
+    /// The credential of HTL-204's channels.
+    pub(crate) fn channel(&self, base_url: &str) -> Guest {
+        let token = self.credentials()["tokens"]["channel:HTL-204"].as_str().expect("a token").to_owned();
+        Guest::with_token(base_url, &token)
+    }
+
     /// The clock after the move.
     pub(crate) async fn advance(&self, base_url: &str, seconds: u32) -> String {
         let answer = self.try_advance(base_url, seconds).await.expect("an answer");
