@@ -64,7 +64,7 @@ async fn odd_changes_are_told_by_field_and_strangers_see_nothing() {
     let odd = [
         (json!({}), "/errors/0/code", json!("NOTHING_CHANGES")),
         (json!({"check_out": "2026-11-14"}), "/errors/0/pointer", json!("/check_out")),
-        (json!({"check_in": "2025-01-01"}), "/errors/0/code", json!("PAST_DATE")),
+        (json!({"check_in": "2025-11-14", "check_out": "2025-11-16"}), "/errors/0/code", json!("PAST_DATE")),
         (json!({"rooms": []}), "/errors/0/pointer", json!("/rooms")),
         (
             json!({"rooms": [{"room_type": "RT-XXX", "rate_plan": "FLEX", "adults": 2}]}),

@@ -12,4 +12,5 @@ mod processes;
 mod refusals;
 mod sandbox;
 mod settlement;
+mod storm;
 mod told;
