@@ -12,8 +12,10 @@ mod minor_units;
 mod notice;
 mod outcome;
 mod port;
+mod provider_ids;
 mod reference;
 mod simulator;
+mod stripe;
 
 pub use self::{
     deadline::Deadline,
@@ -24,6 +26,8 @@ pub use self::{
         Void,
     },
     port::PaymentProvider,
+    provider_ids::{ForgetfulIds, NotAProviderId, ProviderId, ProviderIds},
     reference::{Reference, RefundTry},
     simulator::{BadProviderUrl, SimulatorProvider},
+    stripe::{API_VERSION as STRIPE_API_VERSION, BadStripeSettings, StripeProvider, StripeSettings},
 };

@@ -6,6 +6,7 @@
 mod chaos_proxy;
 mod database;
 mod gates;
+mod local_stripe;
 mod look;
 mod server;
 mod template;
@@ -13,3 +14,4 @@ mod template;
 pub use chaos_proxy::{ChaosProxy, Fault, Fired};
 pub use database::TestDatabase;
 pub use gates::{Gate, Gates};
+pub use local_stripe::LocalStripe;

@@ -1,0 +1,119 @@
+//! The port's promises, kept by the adapter of Stripe against localstripe, a Stripe server that others
+//! wrote.
+//!
+//! What localstripe lacks, and where it is shown instead:
+//!
+//! - Idempotency keys, a list by time, what can be captured: in front of it, `testkit/localstripe/serve.py`.
+//! - A capture under way: it works on one call at a time. The intent that is `processing` is an answer in
+//!   `wire`.
+//! - Refunds that are pending or fail, 409, 429, 5xx, a customer who must act: answers in `wire`.
+//! - Events, but for two: recorded shapes in `notices`.
+
+use std::{
+    future::{Ready, ready},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use keyrack_domain::{
+    ids::{AttemptId, HotelId},
+    method_token::MethodToken,
+};
+use keyrack_payments::{
+    ForgetfulIds, Reference, StripeProvider, StripeSettings,
+    conformance::{Abilities, ProviderControl, Wish},
+};
+use keyrack_testkit::LocalStripe;
+use serde_json::Value;
+use uuid::Uuid;
+
+struct Steering {
+    server: LocalStripe,
+    http: reqwest::Client,
+}
+
+fn settings(base_url: &str) -> StripeSettings {
+    let secret_key = "sk_test_of_nobody".into();
+    StripeSettings { secret_key, base_url: base_url.to_owned(), return_url: None }
+}
+
+fn world() -> Ready<(StripeProvider, Steering)> {
+    let server = LocalStripe::start();
+    let ids = Arc::new(ForgetfulIds::default());
+    let provider = StripeProvider::new(settings(server.base_url()), ids).expect("settings");
+    ready((provider, Steering { server, http: reqwest::Client::new() }))
+}
+
+impl Steering {
+    async fn ask(&self, path: &str) -> Value {
+        let url = format!("{}/{path}", self.server.base_url());
+        let request = self.http.get(url).bearer_auth("sk_test_of_nobody");
+        let answer = request.send().await.expect("an answer").error_for_status().expect("a good one");
+        answer.json().await.expect("JSON")
+    }
+}
+
+#[async_trait]
+impl ProviderControl for Steering {
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            copies_wait: false,
+            tells_a_capture_under_way: false,
+            // The last digit of a dinar is zero.
+            amounts: &[
+                ("26400", "13200", "JPY"),
+                ("14560.10", "0.01", "INR"),
+                ("1.500", "0.010", "KWD"),
+                ("5000", "1", "ISK"),
+                ("90071992547409.93", "90071992547409.93", "EUR"),
+            ],
+        }
+    }
+
+    fn fresh_attempt(&self) -> AttemptId {
+        AttemptId::new(HotelId(204), Uuid::now_v7())
+    }
+
+    fn method(&self, wish: Wish) -> MethodToken {
+        let token = match wish {
+            Wish::Accept => "pm_card_visa",
+            Wish::Decline => "pm_card_chargeCustomerFail",
+            Wish::Silence => "pm_silence",
+            Wish::LoseResponse => "pm_lost_answer",
+            Wish::Slow => "pm_slow_capture",
+            Wish::FailCapture => "pm_capture_declined",
+            Wish::Unissued => "pm_of_somebody_else",
+        };
+        token.parse().expect("a token")
+    }
+
+    async fn until_waiting(&self, reference: Reference, calls: u32) {
+        self.ask(&format!("_config/held/{reference}?calls={calls}")).await;
+    }
+
+    async fn release(&self, reference: Reference) {
+        let url = format!("{}/_config/release/{reference}", self.server.base_url());
+        let released = self.http.post(url).send().await.expect("an answer");
+        assert!(released.status().is_success(), "{released:?}");
+    }
+
+    async fn calls(&self, reference: Reference) -> u32 {
+        let said = self.ask(&format!("_config/calls/{reference}")).await;
+        said["calls"].as_u64().and_then(|calls| calls.try_into().ok()).expect("a number")
+    }
+
+    async fn captures(&self, attempt: AttemptId) -> usize {
+        let list = self.ask("v1/charges?limit=1000").await;
+        let intents = self.ask("v1/payment_intents?limit=1000").await;
+        let is_ours = |charge: &Value| {
+            let intents = intents["data"].as_array().expect("a list").iter();
+            let mut of_attempt = intents
+                .filter(|intent| intent["metadata"]["keyrack_attempt"] == attempt.to_string().as_str());
+            of_attempt.any(|intent| charge["payment_intent"] == intent["id"])
+        };
+        let charges = list["data"].as_array().expect("a list").iter();
+        charges.filter(|charge| charge["captured"] == true && is_ours(charge)).count()
+    }
+}
+
+keyrack_payments::provider_conformance!(world);
