@@ -14,6 +14,7 @@ mod outcome;
 mod port;
 mod provider_ids;
 mod reference;
+mod signature;
 mod simulator;
 mod stripe;
 
@@ -27,7 +28,8 @@ pub use self::{
     },
     port::PaymentProvider,
     provider_ids::{ForgetfulIds, NotAProviderId, ProviderId, ProviderIds},
-    reference::{Reference, RefundTry},
-    simulator::{BadProviderUrl, SimulatorProvider},
+    reference::{NotOurReference, Reference, RefundTry},
+    signature::{BadSignatureSettings, SignatureCheck, sign},
+    simulator::{BadProviderUrl, SimulatorNotices, SimulatorProvider},
     stripe::{API_VERSION as STRIPE_API_VERSION, BadStripeSettings, StripeProvider, StripeSettings},
 };

@@ -4,11 +4,15 @@
 use std::{fmt, time::SystemTime};
 
 use keyrack_domain::{ids::AttemptId, money::Money};
+use serde::{Deserialize, Serialize};
 
-use crate::{outcome::DeclineReason, reference::RefundTry};
+use crate::{
+    outcome::DeclineReason,
+    reference::{Reference, RefundTry},
+};
 
 /// An authentic notice. The same fact may come again under another `event`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Notice {
     /// The provider's name for the event, as given: unique per provider.
     pub event: String,
@@ -17,7 +21,8 @@ pub struct Notice {
     pub fact: Fact,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fact {
     /// Set aside, not taken.
     Authorized { attempt: AttemptId, amount: Money },
@@ -37,6 +42,48 @@ pub enum Fact {
     OfUnknown { reference: String },
     /// Authentic, and nothing that we act on.
     NotOurs,
+}
+
+impl Fact {
+    /// The attempt that it is about, where it names one of ours.
+    pub fn attempt(&self) -> Option<AttemptId> {
+        match self {
+            Self::Authorized { attempt, .. }
+            | Self::Captured { attempt, .. }
+            | Self::Declined { attempt, .. }
+            | Self::Voided { attempt }
+            | Self::RefundedByHand { attempt, .. } => Some(*attempt),
+            Self::Refunded { refund, .. } | Self::RefundFailed { refund, .. } => Some(refund.attempt),
+            Self::OfUnknown { .. } | Self::NotOurs => None,
+        }
+    }
+
+    /// The reference that it speaks of, in our writing; the provider's own where it names none of ours.
+    pub fn reference(&self) -> Option<String> {
+        let of_ours = |reference: Reference| Some(reference.to_string());
+        match self {
+            Self::Authorized { attempt, .. } | Self::Declined { attempt, .. } | Self::Voided { attempt } => {
+                of_ours(Reference::Authorization(*attempt))
+            }
+            Self::Captured { attempt, .. } | Self::RefundedByHand { attempt, .. } => {
+                of_ours(Reference::Capture(*attempt))
+            }
+            Self::Refunded { refund, .. } | Self::RefundFailed { refund, .. } => of_ours((*refund).into()),
+            Self::OfUnknown { reference } => Some(reference.clone()),
+            Self::NotOurs => None,
+        }
+    }
+
+    pub fn amount(&self) -> Option<Money> {
+        match self {
+            Self::Authorized { amount, .. }
+            | Self::Captured { amount, .. }
+            | Self::Refunded { amount, .. }
+            | Self::RefundFailed { amount, .. }
+            | Self::RefundedByHand { amount, .. } => Some(*amount),
+            Self::Declined { .. } | Self::Voided { .. } | Self::OfUnknown { .. } | Self::NotOurs => None,
+        }
+    }
 }
 
 /// Why a notice was not accepted. Nothing of it is recorded.

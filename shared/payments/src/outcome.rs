@@ -12,6 +12,7 @@
 use std::{error::Error, fmt};
 
 use keyrack_domain::money::Money;
+use serde::{Deserialize, Serialize};
 
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -167,7 +168,8 @@ pub enum Doubt {
 }
 
 /// The provider's word for a decline, for operators: 1 to 64 of `[a-z0-9_]`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub struct DeclineReason(String);
 
 impl DeclineReason {
@@ -183,6 +185,18 @@ impl DeclineReason {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<String> for DeclineReason {
+    fn from(text: String) -> Self {
+        Self::from_provider(&text)
+    }
+}
+
+impl From<DeclineReason> for String {
+    fn from(reason: DeclineReason) -> Self {
+        reason.0
     }
 }
 

@@ -2,12 +2,13 @@
 
 mod answer;
 mod client;
+mod notices;
 
 use async_trait::async_trait;
 use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
 use serde::Serialize;
 
-pub use self::client::BadProviderUrl;
+pub use self::{client::BadProviderUrl, notices::SimulatorNotices};
 use self::{
     answer::{Failed, Reply, WireState},
     client::Client,
