@@ -18,7 +18,10 @@ use keyrack_db::Shards;
 use keyrack_payment_simulator::{
     Settings as SimulatorSettings, Simulator, control_routes, run as run_simulator,
 };
-use keyrack_runtime::{Stop, settings::Settings};
+use keyrack_runtime::{
+    Stop,
+    settings::{ProviderKind, Settings},
+};
 use tokio::runtime::Handle;
 
 pub(crate) use self::folder::postgres_under;
@@ -86,6 +89,8 @@ impl Sandbox<'_> {
         let journal = Some(self.folder.simulator_journal());
         let simulator =
             run_simulator(socket, SimulatorSettings { journal, ..Default::default() }, self.runtime)?;
+        // A sandbox takes no real money, whatever the settings say.
+        self.settings.payments.provider = ProviderKind::Simulator;
         self.settings.provider.base_url = simulator.base_url();
         let outcome = self.open(listener, simulator.simulator().clone()).await;
         // Last of what calls the database or is called: payments in flight have had their answers.
@@ -95,7 +100,7 @@ impl Sandbox<'_> {
 
     async fn open(&self, listener: TcpListener, simulator: Simulator) -> Result<(), Failure> {
         let Self { settings, runtime, stop, .. } = self;
-        let provider = installation::provider(settings)?;
+        let provider = installation::provider(settings, &self.shards)?;
         let desk = installation::desk(settings, self.shards.clone(), provider, runtime, stop);
         let address = listener.local_addr().map_err(Failure::Http)?;
         let place = Place {

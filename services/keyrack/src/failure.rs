@@ -5,7 +5,7 @@ use std::{error::Error, io, iter, net::SocketAddr, path::PathBuf};
 use keyrack_booking::{Fault, credentials::CreateCredentialError, demo::SeedError, repair::RepairError};
 use keyrack_db::DbError;
 use keyrack_payment_simulator::StartError;
-use keyrack_payments::BadProviderUrl;
+use keyrack_payments::{BadProviderUrl, BadSignatureSettings, BadStripeSettings};
 use keyrack_runtime::{private_postgres::PrivatePostgresError, settings::SettingsError};
 use keyrack_telemetry::{InstallError, log::LogError};
 
@@ -55,6 +55,10 @@ pub(crate) enum Failure {
     NoProvider,
     #[error(transparent)]
     Provider(#[from] BadProviderUrl),
+    #[error("payments.stripe cannot be used")]
+    Stripe(#[from] BadStripeSettings),
+    #[error("payments.stripe.webhook_secrets cannot be used")]
+    Webhooks(#[from] BadSignatureSettings),
     #[error(transparent)]
     Simulator(#[from] StartError),
     #[error("the HTTP server failed")]

@@ -2,11 +2,19 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use keyrack_booking::{Desk, Settings as DeskSettings};
+use keyrack_booking::{
+    Desk, Settings as DeskSettings, hotel_directory::HotelDirectory, stored_ids::StoredIds,
+};
 use keyrack_db::{Database, Limits, Points, Schema, Shards};
 use keyrack_domain::horizon::Horizon;
-use keyrack_payments::{PaymentProvider, SimulatorProvider};
-use keyrack_runtime::{Stop, settings::Settings};
+use keyrack_payments::{
+    NoticeReader, PaymentProvider, ProviderIds, SignatureCheck, SimulatorProvider, StripeNotices,
+    StripeProvider, StripeSettings,
+};
+use keyrack_runtime::{
+    Stop,
+    settings::{ProviderKind, Settings},
+};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::{runtime::Handle, time::timeout};
 
@@ -101,18 +109,50 @@ pub(crate) fn horizon(settings: &Settings) -> Horizon {
     Horizon::days(settings.inventory.horizon_days.get())
 }
 
-pub(crate) fn provider(settings: &Settings) -> Result<SimulatorProvider, Failure> {
+/// The provider of the settings, which remembers in the hotels' databases what it calls our calls.
+pub(crate) fn provider(settings: &Settings, shards: &Shards) -> Result<Arc<dyn PaymentProvider>, Failure> {
+    match settings.payments.provider {
+        ProviderKind::Simulator => Ok(Arc::new(simulator(settings)?)),
+        ProviderKind::Stripe => Ok(Arc::new(stripe(settings, stripe_ids(shards))?)),
+    }
+}
+
+pub(crate) fn simulator(settings: &Settings) -> Result<SimulatorProvider, Failure> {
     match settings.provider.base_url.as_str() {
         "" => Err(Failure::NoProvider),
         url => Ok(SimulatorProvider::new(url)?),
     }
 }
 
+pub(crate) fn stripe(settings: &Settings, ids: Arc<dyn ProviderIds>) -> Result<StripeProvider, Failure> {
+    let stripe = &settings.payments.stripe;
+    let of_adapter = StripeSettings {
+        secret_key: stripe.secret_key.clone(),
+        base_url: stripe.base_url.clone(),
+        return_url: stripe.return_url(),
+    };
+    Ok(StripeProvider::new(of_adapter, ids)?)
+}
+
+fn stripe_ids(shards: &Shards) -> Arc<dyn ProviderIds> {
+    Arc::new(StoredIds::new(HotelDirectory::new(shards.clone()), "stripe"))
+}
+
+/// Who reads what the provider tells by itself. `None` where no secret says that it is the provider.
+pub(crate) fn notices(settings: &Settings) -> Result<Option<Arc<dyn NoticeReader>>, Failure> {
+    let stripe = &settings.payments.stripe;
+    if settings.payments.provider != ProviderKind::Stripe || stripe.webhook_secrets.is_empty() {
+        return Ok(None);
+    }
+    let signatures = SignatureCheck::new(stripe.webhook_secrets.clone(), stripe.webhook_tolerance())?;
+    Ok(Some(Arc::new(StripeNotices::new(signatures))))
+}
+
 /// What goes on after its request is counted as the stop's work, so that the drain waits for it.
 pub(crate) fn desk(
     settings: &Settings,
     shards: Shards,
-    provider: impl PaymentProvider + 'static,
+    provider: Arc<dyn PaymentProvider>,
     runtime: &Handle,
     stop: &Stop,
 ) -> Desk {
@@ -125,7 +165,7 @@ pub(crate) fn desk(
     };
     of_desk.ledger.key_wait = settings.operations.copy_wait();
     of_desk.ledger.replay_window = settings.operations.replay_window();
-    Desk::new(shards, Arc::new(provider), of_desk, runtime.clone(), stop.work().clone())
+    Desk::new(shards, provider, of_desk, runtime.clone(), stop.work().clone())
 }
 
 /// With the cause, which the pool alone could not tell.

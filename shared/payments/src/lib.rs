@@ -31,5 +31,7 @@ pub use self::{
     reference::{NotOurReference, Reference, RefundTry},
     signature::{BadSignatureSettings, SignatureCheck, sign},
     simulator::{BadProviderUrl, SimulatorNotices, SimulatorProvider},
-    stripe::{API_VERSION as STRIPE_API_VERSION, BadStripeSettings, StripeProvider, StripeSettings},
+    stripe::{
+        API_VERSION as STRIPE_API_VERSION, BadStripeSettings, StripeNotices, StripeProvider, StripeSettings,
+    },
 };

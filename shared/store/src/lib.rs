@@ -21,6 +21,7 @@ pub mod keys;
 pub mod locks;
 pub mod nights;
 pub mod outbox;
+pub mod provider_ids;
 pub mod quotes;
 pub mod rate_plans;
 pub mod refunds;

@@ -19,6 +19,7 @@ mod client;
 mod find;
 mod intent;
 mod look_up;
+mod notices;
 mod refund;
 mod void;
 
@@ -28,8 +29,11 @@ use async_trait::async_trait;
 use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
 use secrecy::SecretString;
 
-pub use self::client::{API_VERSION, BadStripeSettings};
 use self::{answer::Failed, client::Client};
+pub use self::{
+    client::{API_VERSION, BadStripeSettings},
+    notices::StripeNotices,
+};
 use crate::{
     deadline::Deadline,
     outcome::{Authorization, Capture, Doubt, LookUp, Refund, Void},

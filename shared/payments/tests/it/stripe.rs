@@ -9,6 +9,11 @@
 //! - Refunds that are pending or fail, 409, 429, 5xx, a customer who must act: answers in `wire`.
 //! - Events, but for two: recorded shapes in `notices`.
 
+mod notices;
+mod recorded;
+mod refunds;
+mod wire;
+
 use std::{
     future::{Ready, ready},
     sync::Arc,
