@@ -8,3 +8,4 @@ mod process;
 mod processes;
 mod refusals;
 mod sandbox;
+mod stripe;

@@ -30,6 +30,7 @@ mod repeats;
 mod restrictions;
 mod season;
 mod stop_sell;
+mod stripe;
 mod time_zones;
 mod timings;
 mod two_instants;

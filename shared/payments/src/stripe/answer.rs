@@ -55,7 +55,7 @@ impl<T: DeserializeOwned> Heard<T> {
                 Ok(object) => Ok(Self::Done(object)),
                 Err(error) => Err(unreadable(error)),
             },
-            code @ (400 | 401 | 402 | 403 | 404) => {
+            code @ 400..=404 => {
                 // Without the provider's own words a 4xx may be anybody's: a proxy's, another server's.
                 let Ok(Envelope { mut error }) = serde_json::from_slice(body) else {
                     return Err(Failed::Unknown(Doubt::Status(code)));

@@ -150,7 +150,8 @@ pub(crate) fn refund(reference: &str, status: &str) -> Value {
     })
 }
 
-pub(crate) fn list(data: &[Value], has_more: bool) -> (u16, Value) {
+pub(crate) fn list(data: impl IntoIterator<Item = Value>, has_more: bool) -> (u16, Value) {
+    let data: Vec<Value> = data.into_iter().collect();
     (200, json!({"object": "list", "data": data, "has_more": has_more}))
 }
 

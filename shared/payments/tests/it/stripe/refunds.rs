@@ -20,7 +20,7 @@ fn reference() -> String {
 /// The intent, whose id is not known, with these refunds; and what a new one is answered with.
 async fn given_back(earlier: &[Value], answer: Option<(u16, Value)>) -> (Refund, Vec<Asked>) {
     let taken = intent("succeeded");
-    let mut answers = vec![list(&[taken.clone()], false), (200, taken), list(earlier, false)];
+    let mut answers = vec![list([taken.clone()], false), (200, taken), list(earlier.to_vec(), false)];
     answers.extend(answer);
     against(answers, a_minute_later, async |provider| provider.refund(name(), price(), soon()).await).await
 }
@@ -102,7 +102,7 @@ async fn a_refund_is_looked_up_by_its_name() {
         ("failed", Some(Standing::Nothing)),
         ("pending", None),
     ] {
-        let answers = vec![list(&[intent("succeeded")], false), list(&[refund(&reference(), status)], false)];
+        let answers = vec![list([intent("succeeded")], false), list([refund(&reference(), status)], false)];
         let (found, _) =
             against(answers, a_minute_later, async |provider| provider.look_up(name().into(), soon()).await)
                 .await;

@@ -156,12 +156,12 @@ async fn a_customer_who_must_act_leaves_it_open_and_a_look_up_lets_it_be_cancell
 
 #[tokio::test]
 async fn an_attempt_whose_key_is_forgotten_is_looked_for_and_never_created() {
-    let (answer, asked) = against(vec![list(&[], false)], a_day_later, authorize).await;
+    let (answer, asked) = against(vec![list([], false)], a_day_later, authorize).await;
     assert!(matches!(answer, Authorization::NotSent(NotSent::KeyForgotten)), "{answer:?}");
     assert_eq!(calls(&asked), [LIST]);
 
     let there = intent("requires_capture");
-    let answers = vec![list(&[there.clone()], false), (200, there)];
+    let answers = vec![list([there.clone()], false), (200, there)];
     let (answer, asked) = against(answers, a_day_later, authorize).await;
     assert!(authorized(&answer), "{answer:?}");
     assert_eq!(calls(&asked), [LIST, "GET /v1/payment_intents/pi_3SampleIntent01"]);
@@ -172,8 +172,8 @@ async fn an_intent_whose_answer_was_lost_is_found_page_by_page_around_its_attemp
     let stranger = |id: &str| but(intent("succeeded"), &json!({"id": id, "metadata": {"order": "7"}}));
     let answers = vec![
         (500, json!("")),
-        list(&[stranger("pi_1"), stranger("pi_2")], true),
-        list(&[stranger("pi_3"), intent("requires_capture")], true),
+        list([stranger("pi_1"), stranger("pi_2")], true),
+        list([stranger("pi_3"), intent("requires_capture")], true),
         (200, intent("requires_capture")),
         (200, intent("requires_capture")),
     ];
@@ -199,7 +199,7 @@ async fn an_intent_whose_answer_was_lost_is_found_page_by_page_around_its_attemp
 #[tokio::test]
 async fn a_list_that_does_not_end_is_given_up() {
     let stranger = but(intent("succeeded"), &json!({"metadata": {}}));
-    let answers = (0..100).map(|_| list(&[stranger.clone()], true)).collect();
+    let answers = (0..100).map(|_| list([stranger.clone()], true)).collect();
     let (found, _) = against(answers, a_minute_later, async |provider| {
         provider.look_up(Reference::Authorization(attempt()), soon()).await
     })
@@ -273,7 +273,7 @@ async fn a_void_of_what_has_not_arrived_takes_its_key_and_its_place() {
         but(intent(status), &json!({"amount": 100, "currency": "usd", "metadata": metadata}))
     };
     let answers = vec![
-        list(&[], false),
+        list([], false),
         (200, placeholder("requires_payment_method")),
         (200, placeholder("canceled")),
         complaint(400, "idempotency_error", ""),
@@ -295,18 +295,18 @@ async fn a_void_of_what_has_not_arrived_takes_its_key_and_its_place() {
 async fn a_create_that_arrives_before_the_voids_placeholder_is_cancelled_itself() {
     let taken = || complaint(400, "idempotency_error", "");
     let there = intent("requires_capture");
-    let answers = vec![list(&[], false), taken(), list(&[there], false), (200, intent("canceled"))];
+    let answers = vec![list([], false), taken(), list([there], false), (200, intent("canceled"))];
     let (answer, asked) = against(answers, a_minute_later, void).await;
     assert!(matches!(answer, Void::Voided), "{answer:?}");
     assert_eq!(asked[3].call, "POST /v1/payment_intents/pi_3SampleIntent01/cancel");
 
-    let answers = vec![list(&[], false), taken(), list(&[], false)];
+    let answers = vec![list([], false), taken(), list([], false)];
     let (answer, _) = against(answers, a_minute_later, void).await;
     assert!(matches!(answer, Void::Unknown(Doubt::Undecided)), "it is nowhere to be seen: {answer:?}");
     let working = complaint(409, "invalid_request_error", "idempotency_key_in_use");
-    let (answer, _) = against(vec![list(&[], false), working], a_minute_later, void).await;
+    let (answer, _) = against(vec![list([], false), working], a_minute_later, void).await;
     assert!(matches!(answer, Void::Unknown(Doubt::Status(409))), "{answer:?}");
-    let (answer, _) = against(vec![list(&[], false)], a_day_later, void).await;
+    let (answer, _) = against(vec![list([], false)], a_day_later, void).await;
     assert!(matches!(answer, Void::Voided), "nothing is sent any more: {answer:?}");
 }
 
@@ -318,7 +318,7 @@ async fn a_cancel_that_is_not_accepted_says_what_there_is() {
         ("processing", Some(Refusal::CaptureInProgress)),
         ("canceled", None),
     ] {
-        let answers = vec![list(&[intent(status)], false), unexpected(), (200, intent(status))];
+        let answers = vec![list([intent(status)], false), unexpected(), (200, intent(status))];
         let (answer, _) = against(answers, a_minute_later, void).await;
         let said = match answer {
             Void::Voided => None,
