@@ -10,7 +10,7 @@ use keyrack_domain::{
     ids::{AttemptId, ReservationId},
 };
 use keyrack_ledger::{AttemptRow, Ledger, Operation, Outcome};
-use keyrack_payments::{Authorization, Capture, Deadline, Refusal};
+use keyrack_payments::{Authorization, Capture, Deadline, NotSent, Refusal};
 use keyrack_telemetry::names;
 
 use crate::{
@@ -78,6 +78,9 @@ async fn ask(desk: &Desk, attempt: &AttemptRow) -> Paid {
         Authorization::Refused(Refusal::ReferenceTaken) | Authorization::Unknown(_) => Paid::Unknown,
         Authorization::Refused(Refusal::UnknownMethod) => Paid::Nothing { why: "unknown_method".to_owned() },
         Authorization::Refused(_) => Paid::Nothing { why: "refused".to_owned() },
+        Authorization::NotSent(NotSent::NotChargeable) => {
+            Paid::Nothing { why: "amount_not_chargeable".to_owned() }
+        }
         Authorization::NotSent(_) => Paid::Nothing { why: "provider_unreachable".to_owned() },
     }
 }

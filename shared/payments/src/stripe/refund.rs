@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     deadline::Deadline,
-    outcome::{Doubt, Refusal},
+    outcome::{Doubt, NotSent, Refusal},
     provider_ids::ProviderId,
     reference::{Reference, RefundTry},
 };
@@ -83,7 +83,7 @@ impl StripeProvider {
         amount: Money,
         deadline: Deadline,
     ) -> Result<(), Failed> {
-        let amount = Amount::try_from(amount).map_err(Failed::NotSent)?;
+        let amount = Amount::try_from(amount).map_err(never_chargeable)?;
         let intent = self.find(refund.attempt, deadline).await?;
         let intent = intent.ok_or(Failed::Refused(Refusal::NothingToActOn))?;
         let earlier = self.refunds(&intent.id, deadline).await?;
@@ -144,6 +144,14 @@ impl StripeProvider {
             }
         }
         Err(Failed::Unknown(Doubt::TooMany))
+    }
+}
+
+/// Sending it again would change nothing: a definite failure, so that somebody looks.
+fn never_chargeable(why: NotSent) -> Failed {
+    match why {
+        NotSent::NotChargeable => Failed::Refused(Refusal::Invalid),
+        other => Failed::NotSent(other),
     }
 }
 

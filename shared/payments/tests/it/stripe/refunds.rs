@@ -4,7 +4,7 @@ use keyrack_payments::{Doubt, LookUp, PaymentProvider, Reference, Refund, Refund
 use serde_json::{Value, json};
 
 use super::recorded::{
-    Asked, a_minute_later, against, attempt, but, complaint, intent, list, price, refund, soon,
+    Asked, a_minute_later, against, attempt, but, complaint, intent, list, money, price, refund, soon,
 };
 
 const TRY: u32 = 2;
@@ -78,6 +78,16 @@ async fn no_refund_exceeds_what_was_taken_by_whomever_it_was_made() {
     let other = but(refund(&reference(), "succeeded"), &json!({"amount": 1}));
     let (answer, _) = given_back(&[other], None).await;
     assert!(matches!(answer, Refund::Refused(Refusal::ReferenceTaken)), "{answer:?}");
+}
+
+/// Sent again and again it would never get anywhere, and nobody would look at it.
+#[tokio::test]
+async fn a_refund_that_stripe_cannot_make_exactly_is_a_definite_failure() {
+    let (answer, _) = against(vec![], a_minute_later, async |provider| {
+        provider.refund(name(), money("0.005", "KWD"), soon()).await
+    })
+    .await;
+    assert!(matches!(answer, Refund::Refused(Refusal::Invalid)), "{answer:?}");
 }
 
 #[tokio::test]
