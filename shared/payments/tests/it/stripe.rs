@@ -110,12 +110,12 @@ impl ProviderControl for Steering {
     async fn captures(&self, attempt: AttemptId) -> usize {
         let list = self.ask("v1/charges?limit=1000").await;
         let intents = self.ask("v1/payment_intents?limit=1000").await;
-        let is_ours = |charge: &Value| {
-            let intents = intents["data"].as_array().expect("a list").iter();
-            let mut of_attempt = intents
-                .filter(|intent| intent["metadata"]["keyrack_attempt"] == attempt.to_string().as_str());
-            of_attempt.any(|intent| charge["payment_intent"] == intent["id"])
-        };
+        let intents: Vec<&Value> = intents["data"].as_array().expect("a list").iter().collect();
+        let named = attempt.to_string();
+        let mut of_attempt = intents.iter().filter(|i| i["metadata"]["keyrack_attempt"] == named.as_str());
+        let intent = of_attempt.next().map(|intent| &intent["id"]);
+        assert!(of_attempt.next().is_none(), "there is one intent for each attempt");
+        let is_ours = |charge: &Value| intent.is_some_and(|id| charge["payment_intent"] == *id);
         let charges = list["data"].as_array().expect("a list").iter();
         charges.filter(|charge| charge["captured"] == true && is_ours(charge)).count()
     }
