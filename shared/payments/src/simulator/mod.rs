@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
 use serde::Serialize;
 
-pub use self::{client::BadProviderUrl, notices::SimulatorNotices};
 use self::{
     answer::{Failed, Reply, WireState},
     client::Client,
 };
+pub use self::{client::BadProviderUrl, notices::SimulatorNotices};
 use crate::{
     deadline::Deadline,
     minor_units::MinorUnits,

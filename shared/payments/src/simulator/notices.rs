@@ -3,17 +3,14 @@
 
 use std::time::SystemTime;
 
-use keyrack_domain::{
-    ids::AttemptId,
-    money::{Currency, Money},
-};
+use keyrack_domain::money::{Currency, Money};
 use serde_json::{Map, Value};
 
 use crate::{
     minor_units::MinorUnits,
     notice::{Fact, NotAccepted, Notice, NoticeReader},
     outcome::DeclineReason,
-    reference::{Reference, RefundTry},
+    reference::Reference,
     signature::SignatureCheck,
 };
 
@@ -50,72 +47,62 @@ impl NoticeReader for SimulatorNotices {
 
 struct Body(Map<String, Value>);
 
+/// The types that we act on.
+const KINDS: [&str; 8] = [
+    "authorization.succeeded",
+    "authorization.declined",
+    "authorization.voided",
+    "capture.succeeded",
+    "capture.failed",
+    "refund.succeeded",
+    "refund.failed",
+    "refund.created",
+];
+
 impl Body {
     fn fact(&self, kind: &str) -> Result<Fact, NotAccepted> {
-        let act = match kind {
-            "authorization.succeeded" => Self::authorized,
-            "authorization.declined" => Self::declined,
-            "authorization.voided" => Self::voided,
-            "capture.succeeded" => Self::captured,
-            "capture.failed" => Self::capture_failed,
-            "refund.succeeded" => Self::refunded,
-            "refund.failed" => Self::refund_failed,
-            "refund.created" => Self::refunded_by_hand,
-            _ => return Ok(Fact::NotOurs),
-        };
+        if !KINDS.contains(&kind) {
+            return Ok(Fact::NotOurs);
+        }
         let text = self.name("reference")?;
-        match text.parse() {
-            Ok(reference) => act(self, reference),
-            Err(_) => Ok(Fact::OfUnknown { reference: text.to_owned() }),
-        }
+        let Ok(reference) = text.parse() else {
+            return Ok(Fact::OfUnknown { reference: text.to_owned() });
+        };
+        let reason = DeclineReason::from_provider;
+        Ok(match (kind, reference) {
+            ("authorization.succeeded", Reference::Authorization(attempt)) => {
+                Fact::Authorized { attempt, amount: self.amount()? }
+            }
+            ("authorization.declined", Reference::Authorization(attempt)) => {
+                Fact::Declined { attempt, reason: reason("declined") }
+            }
+            ("authorization.voided", Reference::Authorization(attempt) | Reference::Void(attempt)) => {
+                Fact::Voided { attempt }
+            }
+            ("capture.succeeded", Reference::Capture(attempt)) => {
+                Fact::Captured { attempt, amount: self.amount()? }
+            }
+            ("capture.failed", Reference::Capture(attempt)) => {
+                Fact::Declined { attempt, reason: reason("capture_failed") }
+            }
+            ("refund.succeeded", Reference::Refund(refund)) => {
+                Fact::Refunded { refund, amount: self.amount()?, provider_id: self.provider_id()? }
+            }
+            ("refund.failed", Reference::Refund(refund)) => {
+                Fact::RefundFailed { refund, amount: self.amount()?, provider_id: self.provider_id()? }
+            }
+            // Made by hand, of a capture of ours: its id at the provider is all that it is known by.
+            ("refund.created", Reference::Capture(attempt)) => {
+                let (amount, provider_id) = (self.amount()?, self.name("provider_id")?.to_owned());
+                Fact::RefundedByHand { attempt, amount, provider_id }
+            }
+            _ => return Err(malformed("/reference", "is not the reference of such a call")),
+        })
     }
 
-    fn authorized(&self, reference: Reference) -> Result<Fact, NotAccepted> {
-        Ok(Fact::Authorized { attempt: of_authorization(reference)?, amount: self.amount()? })
-    }
-
-    fn declined(&self, reference: Reference) -> Result<Fact, NotAccepted> {
-        let reason = DeclineReason::from_provider("declined");
-        Ok(Fact::Declined { attempt: of_authorization(reference)?, reason })
-    }
-
-    fn voided(&self, reference: Reference) -> Result<Fact, NotAccepted> {
-        match reference {
-            Reference::Authorization(attempt) | Reference::Void(attempt) => Ok(Fact::Voided { attempt }),
-            Reference::Capture(_) | Reference::Refund(_) => Err(of_another_call()),
-        }
-    }
-
-    fn captured(&self, reference: Reference) -> Result<Fact, NotAccepted> {
-        Ok(Fact::Captured { attempt: of_capture(reference)?, amount: self.amount()? })
-    }
-
-    fn capture_failed(&self, reference: Reference) -> Result<Fact, NotAccepted> {
-        let reason = DeclineReason::from_provider("capture_failed");
-        Ok(Fact::Declined { attempt: of_capture(reference)?, reason })
-    }
-
-    fn refunded(&self, reference: Reference) -> Result<Fact, NotAccepted> {
-        let (refund, amount, provider_id) = self.refund(reference)?;
-        Ok(Fact::Refunded { refund, amount, provider_id })
-    }
-
-    fn refund_failed(&self, reference: Reference) -> Result<Fact, NotAccepted> {
-        let (refund, amount, provider_id) = self.refund(reference)?;
-        Ok(Fact::RefundFailed { refund, amount, provider_id })
-    }
-
-    fn refund(&self, reference: Reference) -> Result<(RefundTry, Money, Option<String>), NotAccepted> {
-        let Reference::Refund(refund) = reference else { return Err(of_another_call()) };
+    fn provider_id(&self) -> Result<Option<String>, NotAccepted> {
         let given = self.0.get("provider_id").is_some_and(|id| !id.is_null());
-        let provider_id = if given { Some(self.name("provider_id")?.to_owned()) } else { None };
-        Ok((refund, self.amount()?, provider_id))
-    }
-
-    /// Made by hand, of a capture of ours: its id at the provider is all that it is known by.
-    fn refunded_by_hand(&self, reference: Reference) -> Result<Fact, NotAccepted> {
-        let (attempt, amount) = (of_capture(reference)?, self.amount()?);
-        Ok(Fact::RefundedByHand { attempt, amount, provider_id: self.name("provider_id")?.to_owned() })
+        if given { self.name("provider_id").map(|id| Some(id.to_owned())) } else { Ok(None) }
     }
 
     /// More than zero, whole minor units: a number with a point or an exponent is none.
@@ -137,24 +124,6 @@ impl Body {
     }
 }
 
-fn of_authorization(reference: Reference) -> Result<AttemptId, NotAccepted> {
-    match reference {
-        Reference::Authorization(attempt) => Ok(attempt),
-        Reference::Capture(_) | Reference::Void(_) | Reference::Refund(_) => Err(of_another_call()),
-    }
-}
-
-fn of_capture(reference: Reference) -> Result<AttemptId, NotAccepted> {
-    match reference {
-        Reference::Capture(attempt) => Ok(attempt),
-        Reference::Authorization(_) | Reference::Void(_) | Reference::Refund(_) => Err(of_another_call()),
-    }
-}
-
-fn of_another_call() -> NotAccepted {
-    malformed("/reference", "is not the reference of such a call")
-}
-
 fn malformed(at: &str, why: &str) -> NotAccepted {
     NotAccepted::Malformed { at: at.to_owned(), why: why.to_owned() }
 }
@@ -163,14 +132,14 @@ fn malformed(at: &str, why: &str) -> NotAccepted {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use keyrack_domain::ids::HotelId;
+    use keyrack_domain::ids::{AttemptId, HotelId};
     use proptest::prelude::*;
     use secrecy::SecretString;
     use serde_json::json;
     use uuid::Uuid;
 
     use super::*;
-    use crate::signature::sign;
+    use crate::{reference::RefundTry, signature::sign};
 
     const NAME: &str = "att_000000cc00000000000000000000000000000007";
 
@@ -217,7 +186,11 @@ mod tests {
             ("authorization.voided", "void", Fact::Voided { attempt }),
             ("capture.succeeded", "capture", Fact::Captured { attempt, amount }),
             ("capture.failed", "capture", Fact::Declined { attempt, reason: reason("capture_failed") }),
-            ("refund.succeeded", "refund-1-2", Fact::Refunded { refund, amount, provider_id: provider_id.clone() }),
+            (
+                "refund.succeeded",
+                "refund-1-2",
+                Fact::Refunded { refund, amount, provider_id: provider_id.clone() },
+            ),
             ("refund.failed", "refund-1-2", Fact::RefundFailed { refund, amount, provider_id }),
             (
                 "refund.created",
@@ -239,7 +212,10 @@ mod tests {
             ("refund.succeeded", "capture"),
             ("refund.created", "refund-1-1"),
         ] {
-            assert_eq!(fact(kind, call), Err(of_another_call()), "{kind} {call}");
+            let refused = fact(kind, call);
+            let at_reference =
+                matches!(&refused, Err(NotAccepted::Malformed { at, .. }) if at == "/reference");
+            assert!(at_reference, "{kind} {call}: {refused:?}");
         }
     }
 
@@ -252,7 +228,8 @@ mod tests {
             ("refund.failed", "refund-1-1"),
             ("refund.created", "capture"),
         ];
-        let amounts = ["null", "0", "-1", "\"abc\"", "\"1456000\"", "1456000.0", "1.456e6", "18446744073709551616"];
+        let amounts =
+            ["null", "0", "-1", "\"abc\"", "\"1456000\"", "1456000.0", "1.456e6", "18446744073709551616"];
         for (kind, call) in kinds {
             let at_amount = |body: &str| match read(body.as_bytes()) {
                 Err(NotAccepted::Malformed { at, .. }) => at == "/amount",
