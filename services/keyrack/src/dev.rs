@@ -16,12 +16,13 @@ use std::{
 use keyrack_api::Beside;
 use keyrack_db::Shards;
 use keyrack_payment_simulator::{
-    Settings as SimulatorSettings, Simulator, control_routes, run as run_simulator,
+    Settings as SimulatorSettings, Simulator, Webhook, control_routes, run as run_simulator,
 };
 use keyrack_runtime::{
     Stop,
     settings::{ProviderKind, Settings},
 };
+use secrecy::SecretString;
 use tokio::runtime::Handle;
 
 pub(crate) use self::folder::postgres_under;
@@ -36,6 +37,9 @@ use crate::{
     stdout::say,
     working,
 };
+
+/// Where the notices of the provider `simulator` are taken.
+const NOTICES: &str = "/v1/webhooks/payments/simulator";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -86,22 +90,34 @@ impl Sandbox<'_> {
         installation::migrate(&self.settings, &self.shards).await?;
         clock::start_if_new(&self.shards, start).await?;
         let socket = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-        let journal = Some(self.folder.simulator_journal());
-        let simulator =
-            run_simulator(socket, SimulatorSettings { journal, ..Default::default() }, self.runtime)?;
+        // The receiver of the notices checks them with the same secret.
+        let secret = self.folder.webhook_secret()?;
+        let address = listener.local_addr().map_err(Failure::Http)?;
+        let simulator = run_simulator(socket, self.simulator(address, secret.clone()), self.runtime)?;
         // A sandbox takes no real money, whatever the settings say.
         self.settings.payments.provider = ProviderKind::Simulator;
         self.settings.provider.base_url = simulator.base_url();
+        self.settings.provider.webhook_secrets.push(secret);
         let outcome = self.open(listener, simulator.simulator().clone()).await;
         // Last of what calls the database or is called: payments in flight have had their answers.
         simulator.stop().await;
         outcome
     }
 
+    /// It tells what happens to the API, which is another party for it.
+    fn simulator(&self, api: SocketAddr, secret: SecretString) -> SimulatorSettings {
+        let url = format!("{}{NOTICES}", base_url(api));
+        SimulatorSettings {
+            journal: Some(self.folder.simulator_journal()),
+            webhook: Some(Webhook { url, secret }),
+            ..SimulatorSettings::default()
+        }
+    }
+
     async fn open(&self, listener: TcpListener, simulator: Simulator) -> Result<(), Failure> {
         let Self { settings, runtime, stop, .. } = self;
         let provider = installation::provider(settings, &self.shards)?;
-        let desk = installation::desk(settings, self.shards.clone(), provider, runtime, stop);
+        let desk = installation::desk(settings, self.shards.clone(), provider, runtime, stop)?;
         let address = listener.local_addr().map_err(Failure::Http)?;
         let place = Place {
             file: self.folder.credentials(),

@@ -57,7 +57,7 @@ pub(crate) enum Failure {
     Provider(#[from] BadProviderUrl),
     #[error("payments.stripe cannot be used")]
     Stripe(#[from] BadStripeSettings),
-    #[error("payments.stripe.webhook_secrets cannot be used")]
+    #[error("the webhook secrets or the webhook tolerance of the provider cannot be used")]
     Webhooks(#[from] BadSignatureSettings),
     #[error(transparent)]
     Simulator(#[from] StartError),

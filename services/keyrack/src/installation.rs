@@ -7,9 +7,10 @@ use keyrack_booking::{
 };
 use keyrack_db::{Database, Limits, Points, Schema, Shards};
 use keyrack_domain::horizon::Horizon;
+use keyrack_domain::notice::ProviderName;
 use keyrack_payments::{
-    NoticeReader, PaymentProvider, ProviderIds, SignatureCheck, SimulatorProvider, StripeNotices,
-    StripeProvider, StripeSettings,
+    NoticeReader, PaymentProvider, ProviderIds, SignatureCheck, SimulatorNotices, SimulatorProvider,
+    StripeNotices, StripeProvider, StripeSettings,
 };
 use keyrack_runtime::{
     Stop,
@@ -135,17 +136,24 @@ pub(crate) fn stripe(settings: &Settings, ids: Arc<dyn ProviderIds>) -> Result<S
 }
 
 fn stripe_ids(shards: &Shards) -> Arc<dyn ProviderIds> {
-    Arc::new(StoredIds::new(HotelDirectory::new(shards.clone()), "stripe"))
+    Arc::new(StoredIds::new(HotelDirectory::new(shards.clone()), name_of(ProviderKind::Stripe)))
 }
 
 /// Who reads what the provider tells by itself. `None` where no secret says that it is the provider.
 pub(crate) fn notices(settings: &Settings) -> Result<Option<Arc<dyn NoticeReader>>, Failure> {
-    let stripe = &settings.payments.stripe;
-    if settings.payments.provider != ProviderKind::Stripe || stripe.webhook_secrets.is_empty() {
+    let (simulator, stripe) = (&settings.provider, &settings.payments.stripe);
+    let (secrets, tolerance) = match settings.payments.provider {
+        ProviderKind::Simulator => (&simulator.webhook_secrets, simulator.webhook_tolerance()),
+        ProviderKind::Stripe => (&stripe.webhook_secrets, stripe.webhook_tolerance()),
+    };
+    if secrets.is_empty() {
         return Ok(None);
     }
-    let signatures = SignatureCheck::new(stripe.webhook_secrets.clone(), stripe.webhook_tolerance())?;
-    Ok(Some(Arc::new(StripeNotices::new(signatures))))
+    let signatures = SignatureCheck::new(secrets.clone(), tolerance)?;
+    Ok(Some(match settings.payments.provider {
+        ProviderKind::Simulator => Arc::new(SimulatorNotices::new(signatures)),
+        ProviderKind::Stripe => Arc::new(StripeNotices::new(signatures)),
+    }))
 }
 
 /// What goes on after its request is counted as the stop's work, so that the drain waits for it.
@@ -155,17 +163,33 @@ pub(crate) fn desk(
     provider: Arc<dyn PaymentProvider>,
     runtime: &Handle,
     stop: &Stop,
-) -> Desk {
+) -> Result<Desk, Failure> {
     let mut of_desk = DeskSettings {
         hold_cap: settings.holds.most_active_per_hotel.get(),
         provider_deadline: settings.provider.deadline(),
         auth_timeout: settings.provider.auth_timeout(),
+        action_timeout: settings.provider.action_timeout(),
         horizon: horizon(settings),
         ..DeskSettings::default()
     };
     of_desk.ledger.key_wait = settings.operations.copy_wait();
     of_desk.ledger.replay_window = settings.operations.replay_window();
-    Desk::new(shards, provider, of_desk, runtime.clone(), stop.work().clone())
+    let desk = Desk::new(shards, provider, of_desk, runtime.clone(), stop.work().clone());
+    Ok(match notices(settings)? {
+        Some(reader) => desk.reading(name_of(settings.payments.provider), reader),
+        None => desk,
+    })
+}
+
+/// As a provider is named in the address to which it sends its notices, and beside the ids that it gives.
+fn name_of(provider: ProviderKind) -> ProviderName {
+    let name = match provider {
+        ProviderKind::Simulator => "simulator",
+        ProviderKind::Stripe => "stripe",
+    };
+    // Safety of unwrap: both are such names; a test says so.
+    #[expect(clippy::expect_used, reason = "see above")]
+    name.parse().expect("a provider's name")
 }
 
 /// With the cause, which the pool alone could not tell.
@@ -177,4 +201,15 @@ pub(crate) async fn reach(settings: &Settings, shards: &Shards) -> Result<(), Fa
             .map_err(|source| Failure::Unreachable { database: name, source })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_provider_has_a_name_that_can_stand_in_an_address() {
+        let names = [ProviderKind::Simulator, ProviderKind::Stripe].map(name_of);
+        assert_eq!(names.each_ref().map(ProviderName::as_str), ["simulator", "stripe"]);
+    }
 }

@@ -36,7 +36,7 @@ pub(crate) async fn run(args: Args, runtime: &Handle) -> Result<ExitCode, Failur
         tracing::warn!("what the provider tells by itself is not taken: it is asked instead");
     }
     installation::check_schema(&settings, &shards).await?;
-    let desk = installation::desk(&settings, shards.clone(), provider, runtime, &stop);
+    let desk = installation::desk(&settings, shards.clone(), provider, runtime, &stop)?;
     let mut serving = Serving::start(listener, &settings, desk, None, runtime, &stop)?;
     say(&format!("keyrack serve is ready at {}", base_url(serving.address())))?;
     let outcome = tokio::select! {

@@ -35,7 +35,7 @@ pub(crate) async fn run(args: Args, runtime: &Handle) -> Result<ExitCode, Failur
     let shards = installation::shards(&settings, &Points::default(), runtime)?;
     let provider = installation::provider(&settings, &shards)?;
     installation::check_schema(&settings, &shards).await?;
-    let desk = installation::desk(&settings, shards.clone(), provider, runtime, &stop);
+    let desk = installation::desk(&settings, shards.clone(), provider, runtime, &stop)?;
     let mut serving = Serving::start_health(listener, &shards, runtime, &stop)?;
     working::start(&settings, &desk, runtime, &stop);
     say(&format!("keyrack work is ready at {}", base_url(serving.address())))?;

@@ -14,6 +14,7 @@ pub(crate) fn start(settings: &Settings, desk: &Desk, runtime: &Handle, stop: &S
     let intervals = Intervals {
         expiry: waits.expiry_interval(),
         reconciliation: waits.reconciliation_interval(),
+        settlement: waits.settlement_interval(),
         horizon: waits.horizon_interval(),
         key_retention: waits.key_retention_interval(),
         keep_keys: settings.operations.key_retention(),

@@ -8,7 +8,7 @@ use crate::{
     charge::{Kind, State},
     connection,
     decide::Refusal,
-    input::{Amount, Input, ReferenceName},
+    input::{Amount, ReferenceName},
     method::Method,
 };
 
@@ -33,12 +33,25 @@ pub(crate) struct Statement {
     amount: Option<Amount>,
     /// Minor units that have gone back of a capture.
     refunded: u64,
+    /// Where the customer is to go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_action: Option<NextAction>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+struct NextAction {
+    r#type: &'static str,
+    url: String,
 }
 
 impl Statement {
     fn of(entry: &Entry) -> Self {
-        let amount = entry.input.as_ref().and_then(Input::amount).cloned();
-        Self { state: entry.state, amount, refunded: entry.refunded }
+        Self {
+            state: entry.state,
+            amount: entry.moved().cloned(),
+            refunded: entry.refunded,
+            next_action: None,
+        }
     }
 }
 
@@ -49,10 +62,13 @@ impl Answer {
         let lost = entry.kind() == Kind::Capture && book.method_behind(entry) == Some(Method::LostResponse);
         match entry.state {
             State::Captured if lost => Self::Silence,
-            State::Authorized | State::Captured | State::Refunded => Self::Stands(Statement::of(entry)),
+            State::Authorized | State::ActionRequired | State::Captured | State::Refunded => {
+                Self::Stands(Statement::of(entry))
+            }
             State::Voided if entry.kind() == Kind::Void => Self::Stands(Statement::of(entry)),
             State::Voided => Self::Refused(Refusal::AuthorizationVoided),
             State::Declined => Self::Declined("declined"),
+            State::Failed if entry.kind() == Kind::Refund => Self::Refused(Refusal::RefundFailed),
             State::Failed => Self::Declined("capture_failed"),
             State::Waiting | State::Refused => Self::Unavailable,
         }
@@ -67,10 +83,24 @@ impl Answer {
         }
         match entry.state {
             State::Waiting | State::Refused | State::Failed => Self::Nothing,
-            State::Authorized | State::Declined | State::Captured | State::Voided | State::Refunded => {
-                Self::Stands(Statement::of(entry))
-            }
+            State::Authorized
+            | State::ActionRequired
+            | State::Declined
+            | State::Captured
+            | State::Voided
+            | State::Refunded => Self::Stands(Statement::of(entry)),
         }
+    }
+
+    /// With the page for the customer, under this address of ours.
+    pub(crate) fn with_page(mut self, site: &str, reference: &ReferenceName) -> Self {
+        if let Self::Stands(statement) = &mut self
+            && statement.state == State::ActionRequired
+        {
+            let url = format!("{site}/simulator/customer/{reference}");
+            statement.next_action = Some(NextAction { r#type: "redirect", url });
+        }
+        self
     }
 
     pub(crate) fn into_response(self, request: &HttpRequest, reference: &ReferenceName) -> HttpResponse {
@@ -118,7 +148,8 @@ impl Refusal {
             | Self::CapturePending
             | Self::ExceedsAuthorization
             | Self::NotCaptured
-            | Self::ExceedsCapture => StatusCode::CONFLICT,
+            | Self::ExceedsCapture
+            | Self::RefundFailed => StatusCode::CONFLICT,
         }
     }
 
@@ -133,6 +164,7 @@ impl Refusal {
             Self::ExceedsAuthorization => "exceeds_authorization",
             Self::NotCaptured => "not_captured",
             Self::ExceedsCapture => "exceeds_capture",
+            Self::RefundFailed => "refund_failed",
         }
     }
 }

@@ -1,15 +1,31 @@
 //! Everything this provider knows, as the fold of its events. The journal holds the same events,
 //! so what is read back after a restart is what was there before.
 
-use std::{collections::BTreeMap, ops::Bound};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::Bound,
+};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     charge::{Charge, Kind, State},
-    input::{Input, ReferenceName},
+    decide::LOST_TRIES,
+    input::{Amount, Input, ReferenceName},
     method::Method,
+    notice::Notice,
+    settlement::{Line, Movement, Statement},
 };
+
+/// What an event was entered with: real time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Entered {
+    #[serde(flatten)]
+    pub(crate) event: Event,
+    /// Milliseconds since 1970. Journals of earlier releases have none.
+    #[serde(default)]
+    pub(crate) at: i64,
+}
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -18,8 +34,10 @@ pub(crate) enum Event {
     Asked { reference: ReferenceName, input: Input, state: State },
     /// One more call under a reference that already stands for something.
     Repeated { reference: ReferenceName },
-    /// What waited has happened.
+    /// What waited has happened, or a refund has come to nothing afterwards.
     Settled { reference: ReferenceName, state: State },
+    /// A notice that nobody took, however often it was sent.
+    Undelivered { notice: Box<Notice> },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +50,10 @@ pub(crate) struct Entry {
     pub(crate) captured_by: Option<ReferenceName>,
     /// What has gone back of this capture, in minor units.
     pub(crate) refunded: u64,
+    /// Of a capture that took another amount than it was asked for.
+    pub(crate) taken: Option<Amount>,
+    /// The tries of refunds that this capture has lost, where its method says so.
+    pub(crate) lost_refunds: Vec<ReferenceName>,
 }
 
 impl Entry {
@@ -48,6 +70,11 @@ impl Entry {
         }
     }
 
+    /// What moved, or was set aside: not always what was asked for.
+    pub(crate) fn moved(&self) -> Option<&Amount> {
+        self.taken.as_ref().or_else(|| self.input.as_ref().and_then(Input::amount))
+    }
+
     pub(crate) fn method(&self) -> Option<Method> {
         match self.input {
             Some(Input::Authorize { method, .. }) => Some(method),
@@ -56,9 +83,15 @@ impl Entry {
     }
 }
 
+/// Notices that nobody took are kept up to so many; the oldest go first.
+const MAX_UNDELIVERED: usize = 1_000;
+
 #[derive(Default, Debug)]
 pub(crate) struct Book {
     entries: BTreeMap<ReferenceName, Entry>,
+    /// Every movement of money, in the order in which they happened.
+    lines: Vec<Line>,
+    undelivered: VecDeque<Notice>,
 }
 
 impl Book {
@@ -90,19 +123,24 @@ impl Book {
             .map(|(reference, _)| reference)
     }
 
-    pub(crate) fn apply(&mut self, event: Event) {
+    pub(crate) fn apply(&mut self, Entered { event, at }: Entered) {
         match event {
             Event::Asked { reference, input, state } => {
                 self.consequences(&reference, &input, state);
                 let calls = self.get(&reference).map_or(0, |entry| entry.calls);
+                let taken = self.wrong_amount(&input);
+                let lost_refunds = Vec::new();
                 let entry = Entry {
                     input: Some(input),
                     state,
                     calls: calls.saturating_add(1),
                     captured_by: None,
                     refunded: 0,
+                    taken,
+                    lost_refunds,
                 };
-                self.entries.insert(reference, entry);
+                self.entries.insert(reference.clone(), entry);
+                self.moves(reference, state, at);
             }
             Event::Repeated { reference } => {
                 if let Some(entry) = self.entries.get_mut(&reference) {
@@ -112,9 +150,50 @@ impl Book {
             Event::Settled { reference, state } => {
                 if let Some(entry) = self.entries.get_mut(&reference) {
                     entry.state = state;
+                    self.gives_up(&reference, state);
+                    self.moves(reference, state, at);
                 }
             }
+            Event::Undelivered { notice } => {
+                self.undelivered.truncate(MAX_UNDELIVERED - 1);
+                self.undelivered.push_front(*notice);
+            }
         }
+    }
+
+    /// What a capture takes whose method takes another amount than it was asked for.
+    fn wrong_amount(&self, input: &Input) -> Option<Amount> {
+        let Input::Capture { authorization, amount } = input else { return None };
+        let method = self.get(authorization).and_then(Entry::method);
+        let other = if amount.amount > 1 { amount.amount - 1 } else { 2 };
+        (method == Some(Method::WrongAmount))
+            .then(|| Amount { amount: other, currency: amount.currency.clone() })
+    }
+
+    /// A refund that comes to nothing is no longer gone from its capture.
+    fn gives_up(&mut self, reference: &ReferenceName, state: State) {
+        let Some(entry) = self.get_as(Kind::Refund, reference).filter(|_| state == State::Failed) else {
+            return;
+        };
+        let parts =
+            entry.input.as_ref().and_then(|input| Some((input.of()?.clone(), input.amount()?.amount)));
+        if let Some((capture, amount)) = parts
+            && let Some(entry) = self.entries.get_mut(&capture)
+        {
+            entry.refunded = entry.refunded.saturating_sub(amount);
+        }
+    }
+
+    /// A line of the settlement, where money moved.
+    fn moves(&mut self, reference: ReferenceName, state: State, at: i64) {
+        let kind = self.get(&reference).map(Entry::kind);
+        let movement = match (kind, state) {
+            (Some(Kind::Capture), State::Captured) => Movement::Capture,
+            (Some(Kind::Refund), State::Refunded) => Movement::Refund,
+            (Some(Kind::Refund), State::Failed) => Movement::RefundFailed,
+            _ => return,
+        };
+        self.lines.push(Line { reference, movement, at });
     }
 
     /// What a call changes at the reference that it acts on.
@@ -122,25 +201,69 @@ impl Book {
         match (input, state) {
             (Input::Capture { authorization, .. }, State::Waiting | State::Captured) => {
                 if let Some(entry) = self.entries.get_mut(authorization) {
-                    entry.captured_by = Some(reference.clone());
+                    entry.captured_by.get_or_insert_with(|| reference.clone());
                 }
             }
             // A cancel may overtake the authorization that it cancels: the reference is then spent.
             (Input::Void { authorization }, State::Voided) => {
-                let spent =
-                    Entry { input: None, state: State::Voided, calls: 0, captured_by: None, refunded: 0 };
+                let spent = Entry {
+                    input: None,
+                    state: State::Voided,
+                    calls: 0,
+                    captured_by: None,
+                    refunded: 0,
+                    taken: None,
+                    lost_refunds: Vec::new(),
+                };
                 let entry = self.entries.entry(authorization.clone()).or_insert(spent);
-                if matches!(entry.state, State::Waiting | State::Authorized | State::Refused) {
+                let ends = [State::Waiting, State::Authorized, State::ActionRequired, State::Refused];
+                if ends.contains(&entry.state) {
                     entry.state = State::Voided;
                 }
             }
-            (Input::Refund { capture, amount }, State::Refunded) => {
+            (
+                Input::Refund { capture, amount } | Input::RefundByHand { capture, amount },
+                State::Refunded,
+            ) => {
                 if let Some(entry) = self.entries.get_mut(capture) {
                     entry.refunded = entry.refunded.saturating_add(amount.amount);
                 }
             }
+            (Input::Refund { capture, .. }, State::Refused) => {
+                if let Some(entry) = self.entries.get_mut(capture)
+                    && entry.lost_refunds.len() < LOST_TRIES
+                    && !entry.lost_refunds.contains(reference)
+                {
+                    entry.lost_refunds.push(reference.clone());
+                }
+            }
             _ => {}
         }
+    }
+
+    /// Those that nobody took, the latest first.
+    pub(crate) fn undelivered(&self) -> impl Iterator<Item = &Notice> {
+        self.undelivered.iter()
+    }
+
+    /// Movements that happened at or after `from`, from that place on, at most `limit`.
+    pub(crate) fn settlement(&self, from: i64, place: usize, limit: usize) -> Vec<Statement> {
+        let lines = self.lines.iter().enumerate().skip(place).filter(|(_, line)| line.at >= from);
+        lines.filter_map(|(place, line)| self.statement(place + 1, line)).take(limit).collect()
+    }
+
+    fn statement(&self, cursor: usize, line: &Line) -> Option<Statement> {
+        let entry = self.get(&line.reference)?;
+        Some(Statement {
+            cursor,
+            kind: line.movement,
+            reference: line.reference.clone(),
+            of: entry.input.as_ref().and_then(Input::of).cloned(),
+            by_hand: matches!(entry.input, Some(Input::RefundByHand { .. })),
+            amount: entry.moved()?.clone(),
+            refunded: entry.refunded,
+            at: line.at,
+        })
     }
 
     pub(crate) fn charge(&self, reference: &ReferenceName) -> Option<Charge> {
@@ -164,7 +287,7 @@ fn charge(reference: &ReferenceName, entry: &Entry) -> Charge {
         reference: reference.clone(),
         kind: entry.kind(),
         state: entry.state,
-        amount: entry.input.as_ref().and_then(Input::amount).cloned(),
+        amount: entry.moved().cloned(),
         method: entry.method(),
         of: entry.input.as_ref().and_then(Input::of).cloned(),
         calls: entry.calls,

@@ -23,9 +23,11 @@ pub enum State {
     /// Received, and nothing has happened yet.
     Waiting,
     Authorized,
+    /// The customer has been sent to the provider's page, and has not decided.
+    ActionRequired,
     Declined,
     Captured,
-    /// A capture that the method refuses.
+    /// A capture that the method refuses, or a refund that came to nothing afterwards.
     Failed,
     Voided,
     Refunded,

@@ -21,6 +21,8 @@ pub(crate) enum Refusal {
     ExceedsAuthorization,
     NotCaptured,
     ExceedsCapture,
+    /// This try of a refund is lost; another one is a new call.
+    RefundFailed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,14 +45,23 @@ pub(crate) fn decide(book: &Book, reference: &ReferenceName, input: &Input) -> V
         Input::Authorize { method, .. } => authorize(*method),
         Input::Capture { authorization, amount } => capture(book, authorization, amount),
         Input::Void { authorization } => void(book, authorization),
-        Input::Refund { capture, amount } => refund(book, capture, amount),
+        Input::Refund { capture, amount } => refund(book, reference, capture, amount),
+        Input::RefundByHand { capture, amount } => refundable(book, capture, amount).map(|_| State::Refunded),
     };
     decided.map_or_else(Verdict::Refuse, Verdict::New)
 }
 
 fn authorize(method: Method) -> Result<State, Refusal> {
     match method {
-        Method::Ok | Method::LostResponse | Method::Slow | Method::CaptureFails => Ok(State::Authorized),
+        Method::Ok
+        | Method::LostResponse
+        | Method::Slow
+        | Method::CaptureFails
+        | Method::DuplicateWebhooks
+        | Method::ReorderedWebhooks
+        | Method::WrongAmount
+        | Method::RefundFailsTwice => Ok(State::Authorized),
+        Method::ThreeDs => Ok(State::ActionRequired),
         Method::Declined => Ok(State::Declined),
         Method::Timeout => Ok(State::Waiting),
         Method::Unknown => Err(Refusal::UnknownMethod),
@@ -94,13 +105,31 @@ fn void(book: &Book, authorization: &ReferenceName) -> Result<State, Refusal> {
     }
 }
 
-fn refund(book: &Book, capture: &ReferenceName, amount: &Amount) -> Result<State, Refusal> {
+/// How many tries a refund loses whose method says so.
+pub(crate) const LOST_TRIES: usize = 2;
+
+fn refund(
+    book: &Book,
+    reference: &ReferenceName,
+    capture: &ReferenceName,
+    amount: &Amount,
+) -> Result<State, Refusal> {
+    let entry = refundable(book, capture, amount)?;
+    let fails = book.method_behind(entry) == Some(Method::RefundFailsTwice);
+    if fails && (entry.lost_refunds.contains(reference) || entry.lost_refunds.len() < LOST_TRIES) {
+        return Err(Refusal::RefundFailed);
+    }
+    Ok(State::Refunded)
+}
+
+/// The capture, where so much of it can still go back.
+fn refundable<'b>(book: &'b Book, capture: &ReferenceName, amount: &Amount) -> Result<&'b Entry, Refusal> {
     let entry = book.get_as(Kind::Capture, capture).filter(|entry| entry.state == State::Captured);
-    let captured = entry.and_then(|entry| Some((entry, entry.input.as_ref()?.amount()?)));
+    let captured = entry.and_then(|entry| Some((entry, entry.moved()?)));
     let (entry, captured) = captured.ok_or(Refusal::NotCaptured)?;
     let together = entry.refunded.checked_add(amount.amount).ok_or(Refusal::ExceedsCapture)?;
     if amount.currency != captured.currency || together > captured.amount {
         return Err(Refusal::ExceedsCapture);
     }
-    Ok(State::Refunded)
+    Ok(entry)
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{charge::Kind, method::Method};
 
@@ -16,6 +17,11 @@ pub struct ReferenceName(String);
 pub struct NotAReference;
 
 impl ReferenceName {
+    /// Ours, for what no client has named.
+    pub(crate) fn by_hand() -> Self {
+        Self(format!("re_hand_{}", Uuid::new_v4().simple()))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -81,10 +87,26 @@ impl Amount {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Input {
-    Authorize { amount: Amount, method: Method },
-    Capture { authorization: ReferenceName, amount: Amount },
-    Void { authorization: ReferenceName },
-    Refund { capture: ReferenceName, amount: Amount },
+    Authorize {
+        amount: Amount,
+        method: Method,
+    },
+    Capture {
+        authorization: ReferenceName,
+        amount: Amount,
+    },
+    Void {
+        authorization: ReferenceName,
+    },
+    Refund {
+        capture: ReferenceName,
+        amount: Amount,
+    },
+    /// Made by somebody at the provider: no client asked for it.
+    RefundByHand {
+        capture: ReferenceName,
+        amount: Amount,
+    },
 }
 
 impl Input {
@@ -93,15 +115,16 @@ impl Input {
             Self::Authorize { .. } => Kind::Authorize,
             Self::Capture { .. } => Kind::Capture,
             Self::Void { .. } => Kind::Void,
-            Self::Refund { .. } => Kind::Refund,
+            Self::Refund { .. } | Self::RefundByHand { .. } => Kind::Refund,
         }
     }
 
     pub(crate) fn amount(&self) -> Option<&Amount> {
         match self {
-            Self::Authorize { amount, .. } | Self::Capture { amount, .. } | Self::Refund { amount, .. } => {
-                Some(amount)
-            }
+            Self::Authorize { amount, .. }
+            | Self::Capture { amount, .. }
+            | Self::Refund { amount, .. }
+            | Self::RefundByHand { amount, .. } => Some(amount),
             Self::Void { .. } => None,
         }
     }
@@ -111,7 +134,7 @@ impl Input {
         match self {
             Self::Authorize { .. } => None,
             Self::Capture { authorization, .. } | Self::Void { authorization } => Some(authorization),
-            Self::Refund { capture, .. } => Some(capture),
+            Self::Refund { capture, .. } | Self::RefundByHand { capture, .. } => Some(capture),
         }
     }
 }

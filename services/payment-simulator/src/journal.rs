@@ -13,7 +13,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use crate::book::{Book, Event};
+use crate::book::{Book, Entered};
 
 /// How much of one batch goes to disk with one sync.
 const BATCH_BYTES: usize = 1024 * 1024;
@@ -95,7 +95,7 @@ impl Journal {
     }
 
     /// Queues the event. A writer that has given up has said so through `durable`.
-    pub(crate) fn append(&mut self, sequence: u64, event: &Event) {
+    pub(crate) fn append(&mut self, sequence: u64, event: &Entered) {
         let mut text = serde_json::to_vec(event).unwrap_or_default();
         text.push(b'\n');
         self.bytes = self.bytes.saturating_add(text.len() as u64);
@@ -179,7 +179,7 @@ fn write_until_closed(disk: &mut impl Disk, queue: &mpsc::Receiver<Line>, durabl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{charge::State, input::ReferenceName};
+    use crate::{book::Event, charge::State, input::ReferenceName};
 
     fn reference(text: &str) -> ReferenceName {
         text.to_owned().try_into().expect("a reference")
@@ -196,7 +196,7 @@ mod tests {
         let line = r#"{"event":"asked","reference":"a","state":"AUTHORIZED","input":
             {"kind":"authorize","amount":{"amount":5,"currency":"INR"},"method":"pm_ok"}}"#;
         journal.append(1, &serde_json::from_str(line).expect("an event"));
-        journal.append(2, &Event::Repeated { reference: reference("a") });
+        journal.append(2, &Entered { event: Event::Repeated { reference: reference("a") }, at: 7 });
         journal.close();
         std::fs::read(path).expect("the file")
     }
@@ -242,8 +242,9 @@ mod tests {
     #[test]
     fn states_are_written_by_name() {
         let event = Event::Settled { reference: reference("a"), state: State::Captured };
+        let event = Entered { event, at: 7 };
         let line = serde_json::to_string(&event).expect("a line");
-        assert_eq!(line, r#"{"event":"settled","reference":"a","state":"CAPTURED"}"#);
+        assert_eq!(line, r#"{"event":"settled","reference":"a","state":"CAPTURED","at":7}"#);
     }
 
     /// Notes what had been declared durable by the time of each write; fails where it should.

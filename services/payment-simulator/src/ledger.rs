@@ -1,14 +1,17 @@
 //! The book and its journal, changed together under one lock: the order of the events in memory is
 //! their order on disk.
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::{
-    book::{Book, Entry, Event},
-    charge::State,
+    book::{Book, Entered, Entry, Event},
+    charge::{Kind, State},
+    clock,
+    courier::Job,
     decide::{Refusal, Verdict, decide},
     input::{Input, ReferenceName},
     journal::{Durable, Journal},
+    notice::{self, Notice},
     settings::Settings,
 };
 
@@ -20,6 +23,10 @@ pub(crate) struct Ledger {
     sequence: u64,
     durable: watch::Sender<Durable>,
     max_references: usize,
+    /// `None`: this provider tells nothing by itself.
+    notices: Option<mpsc::Sender<Job>>,
+    /// Notices are lost on their way.
+    pub(crate) loses_notices: bool,
     closed: bool,
 }
 
@@ -40,9 +47,19 @@ impl Ledger {
         book: Book,
         journal: Option<Journal>,
         durable: watch::Sender<Durable>,
+        notices: Option<mpsc::Sender<Job>>,
         settings: &Settings,
     ) -> Self {
-        Self { book, journal, sequence: 0, durable, max_references: settings.max_references, closed: false }
+        Self {
+            book,
+            journal,
+            sequence: 0,
+            durable,
+            max_references: settings.max_references,
+            notices,
+            loses_notices: false,
+            closed: false,
+        }
     }
 
     pub(crate) fn sequence(&self) -> u64 {
@@ -88,15 +105,69 @@ impl Ledger {
         true
     }
 
+    /// The customer's decision. False where nothing waits for it any more.
+    pub(crate) fn decide(&mut self, reference: &ReferenceName, state: State) -> bool {
+        let waits = self.book.get(reference).is_some_and(|entry| entry.state == State::ActionRequired);
+        let takes = waits && !self.closed;
+        if takes {
+            self.record(Event::Settled { reference: reference.clone(), state });
+        }
+        takes
+    }
+
+    /// A refund that had been called a success comes to nothing. False where there is none.
+    pub(crate) fn fail_refund(&mut self, reference: &ReferenceName) -> bool {
+        let refund = self.book.get_as(Kind::Refund, reference);
+        let fails = refund.is_some_and(|entry| entry.state == State::Refunded) && !self.closed;
+        if fails {
+            self.record(Event::Settled { reference: reference.clone(), state: State::Failed });
+        }
+        fails
+    }
+
+    /// A capture that no call has asked for: the fault that a comparison with the export has to find.
+    pub(crate) fn plant(&mut self, reference: &ReferenceName, input: Input) -> bool {
+        let free = self.book.get(reference).is_none_or(|entry| entry.state == State::Refused);
+        let room = self.book.len() < self.max_references && !self.closed;
+        if free && room {
+            let state = State::Captured;
+            self.record(Event::Asked { reference: reference.clone(), input, state });
+        }
+        free && room
+    }
+
+    pub(crate) fn undelivered(&mut self, notice: Notice) {
+        if !self.closed {
+            self.record(Event::Undelivered { notice: Box::new(notice) });
+        }
+    }
+
     fn record(&mut self, event: Event) {
         self.sequence += 1;
+        let entered = Entered { event, at: clock::milliseconds() };
         match &mut self.journal {
-            Some(journal) => journal.append(self.sequence, &event),
+            Some(journal) => journal.append(self.sequence, &entered),
             None => {
                 self.durable.send_replace(Durable::UpTo(self.sequence));
             }
         }
-        self.book.apply(event);
+        self.book.apply(entered.clone());
+        self.tell(&entered);
+    }
+
+    /// Queues what the event gives rise to. Where there is no room it counts as undelivered.
+    fn tell(&mut self, Entered { event, at }: &Entered) {
+        let Some(queue) = self.notices.as_ref().filter(|_| !self.loses_notices) else { return };
+        let notices = notice::of(&self.book, event, *at);
+        if notices.is_empty() {
+            return;
+        }
+        let sent = queue.try_send(Job { sequence: self.sequence, notices });
+        if let Err(mpsc::error::TrySendError::Full(job) | mpsc::error::TrySendError::Closed(job)) = sent {
+            for notice in job.notices {
+                self.undelivered(notice);
+            }
+        }
     }
 
     /// Nothing is taken from now on. The journal is handed out so that its end is awaited

@@ -11,11 +11,21 @@
 //! PUT  /v1/voids/{reference}           {authorization}
 //! PUT  /v1/refunds/{reference}         {capture, amount, currency}
 //! GET  /v1/payments/{reference}        what a reference stands for; 404 `nothing`
+//! GET  /v1/settlement                  what has moved, line by line (from, cursor, limit)
 //!
 //! GET  /simulator/charges              everything it was asked (prefix, cursor, limit)
 //! GET  /simulator/charges/{reference}  one of them; wait_for=WAITING waits until it is so
 //! POST /simulator/release              {reference}: a call that waits takes effect now
+//! GET  /simulator/customer/{reference} the customer's page of a `pm_3ds`
+//! POST /simulator/customer/{reference}/complete, .../abandon
+//! POST /simulator/refunds-by-hand      {capture, amount, currency}: a refund that nobody asked us for
+//! POST /simulator/refunds-fail         {reference}: a refund that had succeeded comes to nothing
+//! POST /simulator/captures             {reference, authorization, amount, currency}: one that nobody asked for
+//! POST /simulator/notices              {lose}: whether notices are lost on their way
+//! GET  /simulator/notices              those that nobody took
 //! ```
+//!
+//! Where it has been given an address, it tells by itself what happens: signed notices, each at least once.
 //!
 //! The reference is the client's, and is the identity of the call: the same reference with the same
 //! input is the same charge, with other input it is refused.
@@ -23,24 +33,31 @@
 mod answer;
 mod book;
 mod charge;
+mod clock;
 mod connection;
+mod courier;
 mod decide;
 mod input;
 mod journal;
 mod ledger;
 mod method;
+mod notice;
 mod routes;
 mod server;
 mod settings;
+mod settlement;
 mod simulator;
 
 pub use self::{
     charge::{Charge, Kind, State},
+    courier::Webhook,
     input::{Amount, NotAReference, ReferenceName},
     journal::JournalError,
     method::Method,
+    notice::{Notice, What},
     routes::control_routes,
     server::{Running, StartError, run},
     settings::Settings,
-    simulator::{Released, Simulator},
+    settlement::{Movement, Statement},
+    simulator::{Decided, Released, Simulator},
 };

@@ -38,7 +38,7 @@ pub struct Running {
 pub fn run(listener: TcpListener, settings: Settings, runtime: &Handle) -> Result<Running, StartError> {
     let address = listener.local_addr().map_err(StartError::Listen)?;
     let workers = settings.workers;
-    let simulator = Simulator::open(settings, runtime.clone())?;
+    let simulator = Simulator::open(settings, format!("http://{address}"), runtime.clone())?;
     let shared = simulator.clone();
     // The server wants a runtime around it while it is built.
     let _inside = runtime.enter();

@@ -1,5 +1,7 @@
 use std::{path::PathBuf, time::Duration};
 
+use crate::courier::Webhook;
+
 /// How this provider behaves, and its bounds. All durations are real time.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -11,6 +13,15 @@ pub struct Settings {
     pub silence: Duration,
     /// The longest that a control call waits for what it was asked to wait for.
     pub control_patience: Duration,
+    /// `None`: nothing is told by itself.
+    pub webhook: Option<Webhook>,
+    /// How often a notice is sent that is not taken.
+    pub webhook_tries: u32,
+    /// Before the second try; it doubles with each, up to the longest.
+    pub webhook_backoff: Duration,
+    pub webhook_longest_backoff: Duration,
+    /// Events whose notices wait to be sent. Those of more count as undelivered at once.
+    pub max_notices: usize,
     pub max_references: usize,
     pub max_journal_bytes: u64,
     pub workers: usize,
@@ -23,6 +34,11 @@ impl Default for Settings {
             slow_capture: Duration::from_secs(11),
             silence: Duration::from_secs(60),
             control_patience: Duration::from_secs(10),
+            webhook: None,
+            webhook_tries: 10,
+            webhook_backoff: Duration::from_secs(1),
+            webhook_longest_backoff: Duration::from_secs(90),
+            max_notices: 10_000,
             // Half a million bookings with both their calls, at some 200 bytes a line.
             max_references: 1_000_000,
             max_journal_bytes: 512 * 1024 * 1024,

@@ -1,10 +1,13 @@
 //! The provider itself: takes calls, makes slow ones wait, and says what became of them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use tokio::{
     runtime::Handle,
-    sync::watch,
+    sync::{mpsc, watch},
     time::{Instant, sleep, timeout_at},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -13,10 +16,13 @@ use crate::{
     answer::Answer,
     book::Book,
     charge::{Charge, Kind, State},
-    input::{Input, ReferenceName},
+    courier,
+    input::{Amount, Input, ReferenceName},
     journal::{Durable, Journal, JournalError},
     ledger::{Ledger, Taken},
+    notice::Notice,
     settings::Settings,
+    settlement::Statement,
 };
 
 /// A handle: clones are the same provider.
@@ -28,6 +34,8 @@ struct Inner {
     ledger: Mutex<Ledger>,
     durable: watch::Sender<Durable>,
     settings: Settings,
+    /// Where the customer reaches us: `http://127.0.0.1:40123`.
+    site: String,
     /// Slow captures go on when their client has gone and when the HTTP server stops.
     runtime: Handle,
     tasks: TaskTracker,
@@ -43,9 +51,20 @@ pub enum Released {
     NeverAsked,
 }
 
+/// What became of a customer's decision.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Decided {
+    Now(Charge),
+    /// It was decided before, or never had to be.
+    Before(Charge),
+    /// The session had ended.
+    Expired,
+    NeverAsked,
+}
+
 impl Simulator {
     /// Reads the journal, which blocks. Slow captures that were under way go on.
-    pub(crate) fn open(settings: Settings, runtime: Handle) -> Result<Self, JournalError> {
+    pub(crate) fn open(settings: Settings, site: String, runtime: Handle) -> Result<Self, JournalError> {
         let durable = watch::Sender::new(Durable::UpTo(0));
         let (journal, book) = match &settings.journal {
             Some(path) => {
@@ -55,9 +74,16 @@ impl Simulator {
             None => (None, Book::default()),
         };
         let under_way: Vec<_> = book.waiting_captures().cloned().collect();
-        let ledger = Mutex::new(Ledger::new(book, journal, durable.clone(), &settings));
+        let (sender, queue) = mpsc::channel(settings.max_notices.max(1));
+        let webhook = settings.webhook.clone();
+        let sender = webhook.is_some().then_some(sender);
+        let ledger = Mutex::new(Ledger::new(book, journal, durable.clone(), sender, &settings));
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let simulator = Self(Arc::new(Inner { ledger, durable, settings, runtime, tasks, stop }));
+        let simulator = Self(Arc::new(Inner { ledger, durable, settings, site, runtime, tasks, stop }));
+        if let Some(webhook) = webhook {
+            let carrying = courier::carry(simulator.clone(), webhook, queue);
+            simulator.0.tasks.spawn_on(carrying, &simulator.0.runtime);
+        }
         for reference in under_way {
             simulator.capture_later(reference);
         }
@@ -96,7 +122,8 @@ impl Simulator {
             let (waits, answer, sequence) = {
                 let ledger = self.ledger();
                 let waits = ledger.book.get(reference).is_some_and(|entry| entry.state == State::Waiting);
-                (waits, Answer::to_call(&ledger.book, reference), ledger.sequence())
+                let answer = Answer::to_call(&ledger.book, reference).with_page(&self.0.site, reference);
+                (waits, answer, ledger.sequence())
             };
             let until = if waits { sequence + 1 } else { sequence };
             if !self.is_durable(until).await {
@@ -112,7 +139,8 @@ impl Simulator {
     pub(crate) async fn look_up(&self, reference: &ReferenceName) -> Answer {
         let (answer, sequence) = {
             let ledger = self.ledger();
-            (Answer::to_look_up(&ledger.book, reference), ledger.sequence())
+            let answer = Answer::to_look_up(&ledger.book, reference).with_page(&self.0.site, reference);
+            (answer, ledger.sequence())
         };
         if self.is_durable(sequence).await { answer } else { Answer::Unavailable }
     }
@@ -168,6 +196,97 @@ impl Simulator {
         self.ledger().book.charges(prefix, cursor, limit)
     }
 
+    /// What the customer has chosen on our page: to go through with it, or not.
+    pub async fn decide(&self, reference: &ReferenceName, completes: bool) -> Decided {
+        let state = if completes { State::Authorized } else { State::Declined };
+        let (decided, charge, sequence) = {
+            let mut ledger = self.ledger();
+            let decided = ledger.decide(reference, state);
+            (decided, ledger.book.charge(reference), ledger.sequence())
+        };
+        let Some(charge) = charge.filter(|charge| charge.kind == Kind::Authorize) else {
+            return Decided::NeverAsked;
+        };
+        // A decision that is not on disk is none.
+        if charge.state == State::Voided || !self.is_durable(sequence).await {
+            return Decided::Expired;
+        }
+        if decided { Decided::Now(charge) } else { Decided::Before(charge) }
+    }
+
+    /// A refund that had been called a success comes to nothing. None where there is no such refund.
+    pub async fn fail_refund(&self, reference: &ReferenceName) -> Option<Charge> {
+        let (failed, sequence) = {
+            let mut ledger = self.ledger();
+            (ledger.fail_refund(reference), ledger.sequence())
+        };
+        let durable = self.is_durable(sequence).await;
+        self.charge(reference).filter(|_| failed && durable)
+    }
+
+    /// Gives back of a capture without having been asked to by a client. None where it was refused.
+    pub async fn refund_by_hand(&self, capture: ReferenceName, amount: Amount) -> Option<Charge> {
+        let (reference, answer) = self.give_back_by_hand(capture, amount).await;
+        self.charge(&reference).filter(|_| matches!(answer, Answer::Stands(_)))
+    }
+
+    pub(crate) async fn give_back_by_hand(
+        &self,
+        capture: ReferenceName,
+        amount: Amount,
+    ) -> (ReferenceName, Answer) {
+        let reference = ReferenceName::by_hand();
+        let answer = self.ask(reference.clone(), Input::RefundByHand { capture, amount }).await;
+        (reference, answer)
+    }
+
+    /// A capture that no call has asked for. None where the reference is in use.
+    pub async fn plant(
+        &self,
+        reference: &ReferenceName,
+        authorization: ReferenceName,
+        amount: Amount,
+    ) -> Option<Charge> {
+        let input = Input::Capture { authorization, amount };
+        let (planted, sequence) = {
+            let mut ledger = self.ledger();
+            (ledger.plant(reference, input), ledger.sequence())
+        };
+        let durable = self.is_durable(sequence).await;
+        self.charge(reference).filter(|_| planted && durable)
+    }
+
+    /// From now on notices are lost on their way, or are not.
+    pub fn lose_notices(&self, lose: bool) {
+        self.ledger().loses_notices = lose;
+    }
+
+    /// Those that nobody took, the latest first.
+    pub fn undelivered_notices(&self) -> Vec<Notice> {
+        self.ledger().book.undelivered().cloned().collect()
+    }
+
+    /// Movements from that place on. Only what is on disk is told.
+    pub(crate) async fn settlement(&self, from: i64, place: usize, limit: usize) -> Option<Vec<Statement>> {
+        let (lines, sequence) = {
+            let ledger = self.ledger();
+            (ledger.book.settlement(from, place, limit), ledger.sequence())
+        };
+        self.is_durable(sequence).await.then_some(lines)
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    pub(crate) fn stopped(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.0.stop.clone().cancelled_owned()
+    }
+
+    pub(crate) fn undelivered(&self, notice: Notice) {
+        self.ledger().undelivered(notice);
+    }
+
     /// Calls that wait end without an answer; nothing is taken from now on.
     pub(crate) fn hang_up(&self) {
         self.0.stop.cancel();
@@ -187,7 +306,7 @@ impl Simulator {
     }
 
     /// Waits until the events up to `sequence` are on disk. False: they never will be.
-    async fn is_durable(&self, sequence: u64) -> bool {
+    pub(crate) async fn is_durable(&self, sequence: u64) -> bool {
         let mut durable = self.0.durable.subscribe();
         let reached = durable.wait_for(|durable| match durable {
             Durable::UpTo(done) => *done >= sequence,

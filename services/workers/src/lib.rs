@@ -4,9 +4,11 @@
 mod expiry;
 mod horizon;
 mod key_retention;
+mod notices;
 mod outbox_watch;
 mod reconciliation;
 mod refunds;
+mod settlement;
 
 use std::time::Duration;
 
@@ -18,6 +20,7 @@ use keyrack_runtime::worker::{Cadence, Jitter, Workers};
 pub struct Intervals {
     pub expiry: Duration,
     pub reconciliation: Duration,
+    pub settlement: Duration,
     pub horizon: Duration,
     pub key_retention: Duration,
     /// For how long records of calls are kept.
@@ -34,6 +37,8 @@ pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitte
         jitter(),
     );
     workers.start(refunds::Refunds::new(desk.clone()), every(intervals.reconciliation), jitter());
+    workers.start(notices::Notices::new(desk.clone()), every(intervals.reconciliation), jitter());
+    workers.start(settlement::Comparison::new(desk.clone()), every(intervals.settlement), jitter());
     workers.start(horizon::RollingHorizon::new(desk.clone()), every(intervals.horizon), jitter());
     workers.start(
         key_retention::KeyRetention::new(desk.clone(), intervals.keep_keys),

@@ -47,6 +47,9 @@ pub struct Booking {
     /// While the outcome is not known: it is asked for after this instant, and settled soon after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Instant>,
+    /// While it is PENDING_PAYMENT and the customer has to act: where to send them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_action: Option<NextAction>,
     /// Why it FAILED: a stable word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -57,6 +60,14 @@ pub struct Booking {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refund: Option<Refund>,
     pub next: Next,
+}
+
+/// What the customer has to do before the payment can be made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum NextAction {
+    /// Send the customer to this page of the payment provider, until the deadline.
+    Redirect { url: String },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]

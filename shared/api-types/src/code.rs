@@ -66,6 +66,10 @@ codes! {
     AttemptInProgress 409 "ATTEMPT_IN_PROGRESS" "A payment for the hold is in progress",
     /// Money was taken and there is no room. It is on its way back.
     BookingFailed 409 "BOOKING_FAILED" "Paid, but not booked: the money goes back",
+    /// Another change of the reservation is being paid for.
+    ChangeInProgress 409 "CHANGE_IN_PROGRESS" "A change of the stay is in progress",
+    /// Money was taken for a change that could not be made any more. It is on its way back, and the stay is what it was.
+    ChangeFailed 409 "CHANGE_FAILED" "Paid, but not changed: the money goes back",
     /// The channel booking was cancelled.
     BookingInactive 409 "BOOKING_INACTIVE" "The booking was cancelled",
     /// A message of the hotel system is missing in between.
@@ -82,6 +86,8 @@ codes! {
     QuoteExpired 410 "QUOTE_EXPIRED" "The quote has expired",
     /// The hold has ended. Quote and hold anew.
     HoldExpired 410 "HOLD_EXPIRED" "The hold has expired",
+    /// The price of the change has ended. Price it anew.
+    ChangeExpired 410 "CHANGE_EXPIRED" "The price of the change has expired",
     /// Somebody else changed it meanwhile.
     VersionConflict 412 "VERSION_CONFLICT" "The version is not the present one",
     /// The body is larger than the endpoint accepts.

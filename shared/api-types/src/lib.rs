@@ -5,6 +5,7 @@
 
 pub mod booking;
 pub mod cancellation;
+pub mod change;
 pub mod code;
 pub mod credential;
 pub mod date;
@@ -18,7 +19,9 @@ pub mod hotel;
 pub mod instant;
 pub mod inventory;
 pub mod money;
+pub mod notice;
 pub mod operation;
+pub mod ops;
 pub mod page;
 pub mod policy;
 pub mod problem;

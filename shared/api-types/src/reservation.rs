@@ -34,10 +34,13 @@ pub struct Reservation {
     /// Oldest first.
     pub refunds: Vec<Refund>,
     pub guest: Guest,
-    #[schema(value_type = String)]
-    pub hold_id: HoldId,
-    #[schema(value_type = String)]
-    pub attempt_id: AttemptId,
+    /// Absent where a channel has booked, as is the attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub hold_id: Option<HoldId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub attempt_id: Option<AttemptId>,
     pub created_at: Instant,
 }
 

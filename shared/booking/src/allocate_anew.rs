@@ -95,7 +95,7 @@ impl Operation for AllocateAnewOp {
 impl AllocateAnewOp {
     fn case<'f>(&self, facts: &'f Facts) -> Option<(&'f AttemptRow, &'f HoldFacts, &'f QuoteRow)> {
         let attempt = facts.attempts.get(&self.attempt)?;
-        let hold = facts.holds.get(&attempt.hold)?;
+        let hold = facts.holds.get(&attempt.hold?)?;
         Some((attempt, hold, facts.quotes.get(&hold.row.quote)?))
     }
 

@@ -2,14 +2,14 @@
 
 use keyrack_db::PgConnection;
 use keyrack_domain::{
-    attempt::AttemptState,
+    attempt::{AttemptState, Purpose},
     hold::HoldState,
     hotel::HotelRef,
     ids::{AttemptId, HoldId},
     principal::Caller,
 };
 use keyrack_ledger::AttemptRow;
-use keyrack_store::{attempts, clock, holds, refunds, reservations as reservation_rows};
+use keyrack_store::{attempts, clock, customer_actions, holds, refunds, reservations as reservation_rows};
 
 use crate::{
     Desk, Fault, reservations,
@@ -22,7 +22,7 @@ pub async fn find(desk: &Desk, caller: &Caller, attempt: AttemptId) -> Result<Op
     let mut connection = desk.hotels().database(&hotel)?.connection().await?;
     let row = attempts::read(&mut connection, [&attempt]).await?.pop();
     drop(connection);
-    match row.filter(|row| row.principal == caller.principal) {
+    match row.filter(|row| row.principal == caller.principal && row.purpose == Purpose::Booking) {
         None => Ok(None),
         Some(row) => of_row(desk, &hotel, row).await.map(Some),
     }
@@ -55,10 +55,16 @@ struct NoHold(HoldId);
 struct Gone(AttemptId);
 
 pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Result<BookingView, Fault> {
+    let held = row.hold.ok_or_else(|| Fault::internal(Gone(row.id)))?;
     let mut connection = desk.hotels().database(hotel)?.connection().await?;
     let standing = match row.state {
-        AttemptState::PendingPayment => Standing::Pending { reconciling: false, deadline: row.deadline_at },
-        AttemptState::Reconciling => Standing::Pending { reconciling: true, deadline: row.deadline_at },
+        AttemptState::PendingPayment => {
+            let next_action = customer_actions::read(&mut connection, row.id).await?;
+            Standing::Pending { reconciling: false, deadline: row.deadline_at, next_action }
+        }
+        AttemptState::Reconciling => {
+            Standing::Pending { reconciling: true, deadline: row.deadline_at, next_action: None }
+        }
         AttemptState::Confirmed => {
             let reservation = reservation_rows::of_attempt(&mut connection, row.id).await?;
             let reservation = reservation.ok_or_else(|| Fault::internal(Gone(row.id)))?;
@@ -67,7 +73,7 @@ pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Re
             Standing::Confirmed(Box::new(told))
         }
         AttemptState::Failed => {
-            let hold = hold_state(&mut connection, row.hold).await?;
+            let hold = hold_state(&mut connection, held).await?;
             Standing::Declined { reason: row.failure.unwrap_or_default(), hold }
         }
         AttemptState::PaymentCapturedBookingFailed | AttemptState::Refunded => {
@@ -76,11 +82,5 @@ pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Re
             Standing::NoRoom { refund: RefundView::of(&refund) }
         }
     };
-    Ok(BookingView {
-        attempt: row.id,
-        hotel: hotel.code.clone(),
-        hold: row.hold,
-        amount: row.amount,
-        standing,
-    })
+    Ok(BookingView { attempt: row.id, hotel: hotel.code.clone(), hold: held, amount: row.amount, standing })
 }

@@ -112,14 +112,15 @@ pub async fn preview(desk: &Desk, caller: &Caller, id: ReservationId) -> Result<
         _ => Vec::new(),
     };
     let zero = Money::zero(row.total.currency());
-    let attempt = attempts::read(&mut connection, [&row.attempt]).await?.pop();
+    let paid_by = attempts::that_paid(&mut connection, &[id]).await?;
+    let paid = attempts::read(&mut connection, paid_by.iter().map(|(_, attempt)| attempt)).await?;
     let due = price::sum(&rooms, |room| room.refund, zero);
     Ok(Some(Preview {
         reservation: id,
         state: row.state,
         version: row.version,
         penalty: price::sum(&rooms, |room| room.penalty, zero),
-        refund: attempt.map_or(zero, |attempt| payable(&attempt, due)),
+        refund: payable(&paid.iter().collect::<Vec<_>>(), due),
         rooms,
         as_of,
     }))

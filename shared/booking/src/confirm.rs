@@ -3,11 +3,12 @@
 
 use keyrack_domain::{
     actor::Actor,
-    attempt::AttemptState,
+    attempt::{AttemptState, Purpose},
+    change::ChangeState,
     clock::Moment,
     event::{AttemptReconciling, Event, ReservationConfirmed},
     hold::HoldState,
-    ids::{AttemptId, HoldId, ReservationId},
+    ids::{AttemptId, HoldId, RefundId, ReservationId},
     money::Money,
     reservation::ReservationState,
 };
@@ -18,7 +19,12 @@ use keyrack_ledger::{
 use keyrack_payments::Reference;
 use keyrack_store::{audit::NewAudit, outbox::NewEvent, quotes::QuoteRow};
 
-use crate::{availability, drift, release::operation::needs_of_hold};
+use crate::{
+    availability,
+    change_stay::swap::{Case, Swap, drifted, is_as_priced},
+    drift,
+    release::operation::needs_of_hold,
+};
 
 #[derive(Clone, Debug)]
 pub struct ConfirmOp {
@@ -63,15 +69,16 @@ impl Operation for ConfirmOp {
         let Some(attempt) = attempt.filter(|row| row.state == self.guard) else {
             return Decision::refuse(ConfirmAnswer::Stale(attempt.map(|row| row.state)));
         };
-        let hold = facts.holds.get(&attempt.hold).filter(|hold| {
+        let hold = attempt.hold.and_then(|id| facts.holds.get(&id)).filter(|hold| {
             hold.row.state == HoldState::Active
                 && self.captured == attempt.amount
                 && drift::of(facts, self.attempt.hotel(), &hold.units).is_none()
         });
-        match hold {
-            Some(hold) => self.confirm(facts, attempt, hold),
-            None => self.leave_to_the_resolver(attempt),
-        }
+        let done = hold.and_then(|hold| match attempt.purpose {
+            Purpose::Change => self.change(facts, attempt, hold),
+            _ => self.confirm(facts, attempt, hold),
+        });
+        done.unwrap_or_else(|| self.leave_to_the_resolver(attempt))
     }
 
     fn replay(&self, _found: &Found) -> Result<ConfirmAnswer, keyrack_db::DbError> {
@@ -83,8 +90,14 @@ impl Operation for ConfirmOp {
 pub(crate) fn needs_of_attempt(id: AttemptId, facts: &Facts) -> Needs {
     let mut needs = Needs::default();
     if let Some(attempt) = facts.attempts.get(&id) {
-        needs = needs_of_hold(attempt.hold, facts);
-        needs.quotes.extend(facts.holds.get(&attempt.hold).map(|hold| hold.row.quote));
+        needs = attempt.hold.map_or(needs, |hold| needs_of_hold(hold, facts));
+        let hold = attempt.hold.and_then(|id| facts.holds.get(&id));
+        needs.quotes.extend(hold.map(|hold| hold.row.quote));
+        needs.reservations.extend(attempt.reservation);
+        needs.changes.extend(attempt.change);
+        if let Some(case) = Case::of(attempt, facts) {
+            needs.nights.extend(case.difference().nights(id.hotel()));
+        }
     }
     needs.attempts.insert(id);
     needs
@@ -105,7 +118,7 @@ pub(crate) fn capture_became_known(attempt: &AttemptRow, captured: Money) -> Opt
 /// The attempt becomes a case of the resolver.
 pub(crate) fn open_case(
     attempt: AttemptId,
-    hold: HoldId,
+    hold: Option<HoldId>,
     why: &'static str,
     actor: Actor,
 ) -> (NewEvent, NewAudit) {
@@ -137,12 +150,13 @@ pub(crate) fn reservation_of(
     ReservationRow {
         id,
         principal: attempt.principal,
-        hold: hold.id,
-        attempt: attempt.id,
+        hold: Some(hold.id),
+        attempt: Some(attempt.id),
         state: ReservationState::Confirmed,
         version: 1,
         stay: hold.stay,
         total: hold.total,
+        change_fees: Money::zero(hold.total.currency()),
         guest: attempt.guest.clone(),
         document: quote.document.clone(),
         created_at: now,
@@ -184,11 +198,14 @@ pub(crate) fn tell(
 }
 
 impl ConfirmOp {
-    fn confirm(&self, facts: &Facts, attempt: &AttemptRow, hold: &HoldFacts) -> Decision<ConfirmAnswer> {
-        let Some(quote) = facts.quotes.get(&hold.row.quote) else {
-            // The foreign key keeps a hold's quote; without it nothing may be sold.
-            return self.leave_to_the_resolver(attempt);
-        };
+    fn confirm(
+        &self,
+        facts: &Facts,
+        attempt: &AttemptRow,
+        hold: &HoldFacts,
+    ) -> Option<Decision<ConfirmAnswer>> {
+        // The foreign key keeps a hold's quote; without it nothing may be sold.
+        let quote = facts.quotes.get(&hold.row.quote)?;
         let reservation = reservation_of(self.reservation, attempt, &hold.row, quote, facts.now);
         let mut changes = Changes::default();
         changes.move_units(hold.row.id, &hold.units, NightDelta { held: -1, confirmed: 1, sellable: 0 });
@@ -197,7 +214,43 @@ impl ConfirmOp {
         changes.writes.extend(capture_became_known(attempt, self.captured));
         tell(&self.actor, self.captured, &reservation, &hold.units, facts, &mut changes);
         changes.writes.push(Write::MakeReservation(Box::new(reservation), hold.units.clone()));
-        Decision::Commit(changes, ConfirmAnswer::Confirmed)
+        Some(Decision::Commit(changes, ConfirmAnswer::Confirmed))
+    }
+
+    /// The stay that was priced takes the place of the one it has, unless somebody has changed or cancelled
+    /// that meanwhile.
+    fn change(
+        &self,
+        facts: &Facts,
+        attempt: &AttemptRow,
+        hold: &HoldFacts,
+    ) -> Option<Decision<ConfirmAnswer>> {
+        let case = Case::of(attempt, facts)?;
+        let difference = case.difference();
+        let Case { reservation, change, document } = case;
+        let is_ours = change.state == ChangeState::Started && change.attempt == Some(attempt.id);
+        if !is_ours
+            || !is_as_priced(reservation, change)
+            || drifted(&difference, self.attempt.hotel(), facts).is_some()
+        {
+            return None;
+        }
+        let mut changes = Changes::default();
+        let swap = Swap {
+            actor: &self.actor,
+            reservation,
+            change,
+            document,
+            difference: &difference,
+            held: Some(hold),
+            paid: Some(attempt),
+            // It was paid for: nothing goes back.
+            refund: RefundId::new(self.attempt.hotel(), self.reservation.uuid()),
+        };
+        swap.write(facts, &mut changes);
+        changes.writes.push(self.shift(attempt, AttemptState::Confirmed));
+        changes.writes.extend(capture_became_known(attempt, self.captured));
+        Some(Decision::Commit(changes, ConfirmAnswer::Confirmed))
     }
 
     /// Money was taken and there is no hold to spend. The request hands over; the resolver goes on itself.

@@ -7,9 +7,10 @@ use keyrack_domain::{
     horizon::Horizon,
     hotel::HotelRef,
     ids::{HotelId, ShardId},
+    notice::ProviderName,
 };
 use keyrack_ledger::{Ledger, Settings as LedgerSettings};
-use keyrack_payments::PaymentProvider;
+use keyrack_payments::{NoticeReader, PaymentProvider};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::task::TaskTracker;
 
@@ -28,6 +29,8 @@ pub struct Settings {
     pub provider_deadline: Duration,
     /// How long the release of a hold waits for a payment in flight.
     pub auth_timeout: Duration,
+    /// The same, where the customer has to act first.
+    pub action_timeout: Duration,
     pub horizon: Horizon,
 }
 
@@ -38,6 +41,7 @@ impl Default for Settings {
             hold_cap: 5,
             provider_deadline: Duration::from_secs(10),
             auth_timeout: Duration::from_secs(120),
+            action_timeout: Duration::from_secs(300),
             horizon: Horizon::default(),
         }
     }
@@ -49,6 +53,7 @@ pub struct Desk {
     hotels: HotelDirectory,
     ledgers: Arc<BTreeMap<ShardId, Ledger>>,
     provider: Arc<dyn PaymentProvider>,
+    readers: Arc<BTreeMap<ProviderName, Arc<dyn NoticeReader>>>,
     settings: Settings,
     runtime: Handle,
     work: TaskTracker,
@@ -69,10 +74,22 @@ impl Desk {
             ledgers: Arc::new(ledgers.collect()),
             hotels: HotelDirectory::new(shards).replaying_for(settings.ledger.replay_window),
             provider: Arc::new(MeasuredProvider(provider)),
+            readers: Arc::default(),
             settings,
             runtime,
             work,
         }
+    }
+
+    /// Notices of that provider are read by this reader; those of others are of nobody.
+    #[must_use]
+    pub fn reading(mut self, provider: ProviderName, reader: Arc<dyn NoticeReader>) -> Self {
+        Arc::make_mut(&mut self.readers).insert(provider, reader);
+        self
+    }
+
+    pub(crate) fn reader(&self, provider: &ProviderName) -> Option<&dyn NoticeReader> {
+        self.readers.get(provider).map(AsRef::as_ref)
     }
 
     pub const fn hotels(&self) -> &HotelDirectory {

@@ -2,13 +2,16 @@
 
 use keyrack_domain::{
     actor::Actor,
-    attempt::AttemptState,
+    attempt::{AttemptState, Purpose},
+    change::ChangeState,
     event::{AttemptFailed, Event},
     hold::HoldState,
     ids::AttemptId,
 };
 use keyrack_ledger::{AttemptMove, Changes, Decision, Facts, Found, KeyClaim, Needs, Operation, Write};
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
+
+use crate::change_stay;
 
 #[derive(Clone, Debug)]
 pub struct FailAttemptOp {
@@ -40,7 +43,10 @@ impl Operation for FailAttemptOp {
     fn needs(&self, facts: &Facts) -> Needs {
         let mut needs = Needs::default();
         needs.attempts.insert(self.attempt);
-        needs.holds.extend(facts.attempts.get(&self.attempt).map(|attempt| attempt.hold));
+        if let Some(attempt) = facts.attempts.get(&self.attempt) {
+            needs.holds.extend(attempt.hold);
+            needs.add(&change_stay::end::needs(attempt, facts));
+        }
         needs
     }
 
@@ -51,9 +57,13 @@ impl Operation for FailAttemptOp {
         };
         let hotel = self.attempt.hotel();
         let mut changes = Changes::default();
-        if facts.holds.get(&attempt.hold).is_some_and(|hold| hold.row.state == HoldState::Active) {
+        let hold = attempt.hold.and_then(|id| facts.holds.get(&id));
+        let active = hold.filter(|hold| hold.row.state == HoldState::Active);
+        if attempt.purpose == Purpose::Change {
+            change_stay::end::end(attempt, ChangeState::Priced, &self.actor, facts, &mut changes);
+        } else if let Some(hold) = active {
             // The release no longer waits for this attempt.
-            changes.writes.push(Write::DeferHold(attempt.hold, None));
+            changes.writes.push(Write::DeferHold(hold.row.id, None));
         }
         changes.writes.push(Write::ShiftAttempt(AttemptMove {
             failure: Some(self.failure.clone()),

@@ -4,6 +4,7 @@
 use keyrack_domain::{
     actor::Actor,
     attempt::AttemptState,
+    change::ChangeState,
     event::{Event, RefundChanged},
     hold::HoldState,
     ids::{AttemptId, RefundId},
@@ -17,7 +18,7 @@ use keyrack_ledger::{
 use keyrack_payments::{Reference, RefundTry};
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
-use crate::confirm::capture_became_known;
+use crate::{change_stay, confirm::capture_became_known};
 
 /// Why an attempt failed that took money.
 pub const NO_ROOM: &str = "no_room";
@@ -51,10 +52,7 @@ impl Operation for GiveUpBookingOp {
     }
 
     fn needs(&self, facts: &Facts) -> Needs {
-        let mut needs = Needs::default();
-        needs.attempts.insert(self.attempt);
-        needs.holds.extend(facts.attempts.get(&self.attempt).map(|attempt| attempt.hold));
-        needs
+        needs_of_giving_up(self.attempt, facts)
     }
 
     fn decide(&self, facts: &Facts) -> Decision<GiveUpAnswer> {
@@ -62,9 +60,10 @@ impl Operation for GiveUpBookingOp {
         let Some(attempt) = attempt.filter(|row| row.state == self.guard) else {
             return Decision::refuse(GiveUpAnswer::Stale(attempt.map(|row| row.state)));
         };
-        let hold = facts.holds.get(&attempt.hold);
+        let hold = attempt.hold.and_then(|id| facts.holds.get(&id));
         let alive = hold.is_some_and(|hold| hold.row.state == HoldState::Active && !hold.row.drifted);
-        if alive && self.captured == attempt.amount && self.guard == AttemptState::Reconciling {
+        let spent = alive && self.captured == attempt.amount && self.guard == AttemptState::Reconciling;
+        if spent && !change_stay::end::is_overtaken(attempt, facts) {
             return Decision::refuse(GiveUpAnswer::HoldAlive);
         }
         Decision::Commit(self.changes(attempt, facts), GiveUpAnswer::RefundRequested)
@@ -73,6 +72,18 @@ impl Operation for GiveUpBookingOp {
     fn replay(&self, _found: &Found) -> Result<GiveUpAnswer, keyrack_db::DbError> {
         Ok(GiveUpAnswer::Stale(None))
     }
+}
+
+/// The attempt with its hold, and where it paid for a change, that and its reservation.
+pub(crate) fn needs_of_giving_up(id: AttemptId, facts: &Facts) -> Needs {
+    let mut needs = Needs::default();
+    if let Some(attempt) = facts.attempts.get(&id) {
+        needs.holds.extend(attempt.hold);
+        needs.reservations.extend(attempt.reservation);
+        needs.add(&change_stay::end::needs(attempt, facts));
+    }
+    needs.attempts.insert(id);
+    needs
 }
 
 impl GiveUpBookingOp {
@@ -110,6 +121,7 @@ impl GiveUpBookingOp {
             amount: refund.amount,
             reason: refund.reason.clone(),
         });
+        change_stay::end::end(attempt, ChangeState::Failed, &Actor::Worker, facts, &mut changes);
         changes.writes.push(Write::RequestRefund(refund));
         changes.events.push(NewEvent { hotel, event });
         changes.audit.push(NewAudit {

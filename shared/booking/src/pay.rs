@@ -8,13 +8,14 @@ use keyrack_domain::{
     attempt::AttemptState,
     hotel::HotelRef,
     ids::{AttemptId, ReservationId},
+    page_url::PageUrl,
 };
 use keyrack_ledger::{AttemptRow, Ledger, Operation, Outcome};
 use keyrack_payments::{Authorization, Capture, Deadline, NotSent, Refusal};
 use keyrack_telemetry::names;
 
 use crate::{
-    Desk, Fault,
+    Desk, Fault, await_customer,
     confirm::{ConfirmAnswer, ConfirmOp},
     entropy,
     fail_attempt::FailAttemptOp,
@@ -32,6 +33,8 @@ enum Paid {
     Nothing {
         why: String,
     },
+    /// Nothing was taken, and the customer decides whether it will be.
+    ActionRequired(PageUrl),
     /// Nobody knows. The attempt stays PENDING_PAYMENT, and the sweep asks by reference.
     Unknown,
 }
@@ -41,6 +44,7 @@ impl Paid {
         match self {
             Self::Captured => "captured",
             Self::Nothing { .. } => "nothing",
+            Self::ActionRequired(_) => "action_required",
             Self::Unknown => "unknown",
         }
     }
@@ -61,6 +65,7 @@ pub(crate) async fn pay(
     match paid {
         Paid::Captured => confirm(desk, hotel, attempt, actor).await,
         Paid::Nothing { why } => fail(desk, hotel, attempt.id, why, actor).await,
+        Paid::ActionRequired(url) => await_customer::run(desk, hotel, attempt, url, actor).await,
         Paid::Unknown => {
             tracing::warn!(attempt = %attempt.id, "the provider's answer is unknown; the sweep will ask");
             Ok(())
@@ -74,6 +79,7 @@ async fn ask(desk: &Desk, attempt: &AttemptRow) -> Paid {
     tracing::debug!(attempt = %attempt.id, ?authorized, "authorize");
     match authorized {
         Authorization::Authorized => capture(desk, attempt, deadline).await,
+        Authorization::ActionRequired { url } => Paid::ActionRequired(url),
         Authorization::Declined(reason) => Paid::Nothing { why: reason.to_string() },
         Authorization::Refused(Refusal::ReferenceTaken) | Authorization::Unknown(_) => Paid::Unknown,
         Authorization::Refused(Refusal::UnknownMethod) => Paid::Nothing { why: "unknown_method".to_owned() },

@@ -1,6 +1,6 @@
 //! The quote: a price promise for 600 s that claims nothing. `POST /v1/quotes`, `GET /v1/quotes/{id}`.
 
-mod check;
+pub(crate) mod check;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,16 +19,13 @@ use keyrack_domain::{
     pricing::{self, DailyRate, PricedRoom, PricingError},
     principal::{Caller, Role},
     quote::{QuoteDocument, VALID_FOR},
-    restriction::{Rule, Violation, violations},
+    restriction::{Violation, violations},
     stay::Stay,
 };
 use keyrack_store::{
-    clock, daily_rates,
-    daily_rates::RateKey,
-    hotels, nights,
+    clock, hotels, nights,
     nights::NightKey,
     quotes::{self, QuoteRow},
-    restrictions::{self, Window},
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +36,7 @@ use crate::{
     entropy,
     hotel_directory::{HotelDirectory, NoHotel},
     key_claim::{self, Call, Done},
+    offer,
 };
 
 pub const ENDPOINT: Endpoint = Endpoint("POST /v1/quotes");
@@ -163,7 +161,7 @@ impl Asked {
         let profile = profile.ok_or(Ended::Refused(QuoteError::HotelNotFound))?;
         let rooms = check::content(self.stay, &self.rooms, &profile, today, self.horizon)
             .map_err(|faults| refused(QuoteError::Invalid(faults)))?;
-        let rates = self.rates(connection, &rooms).await?;
+        let rates = offer::rates(connection, &self.hotel, self.stay, &rooms).await?;
         let in_the_way = self.in_the_way(connection, &rooms, &rates, today).await?;
         if !in_the_way.is_empty() {
             return Err(refused(QuoteError::Restricted(in_the_way)));
@@ -181,29 +179,6 @@ impl Asked {
         Ok(Done { answer, audit: Vec::new(), events: Vec::new() })
     }
 
-    /// Per room, in the order asked.
-    async fn rates(
-        &self,
-        connection: &mut PgConnection,
-        rooms: &[Chosen<'_>],
-    ) -> Result<Vec<BTreeMap<NaiveDate, DailyRate>>, DbError> {
-        let of = |room: &Chosen<'_>, night| RateKey {
-            room_type: room.room_type.id,
-            rate_plan: room.rate_plan.id,
-            night,
-        };
-        let keys = rooms.iter().flat_map(|room| self.stay.nights().map(move |night| of(room, night)));
-        let mut keys: Vec<RateKey> = keys.collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let rates = daily_rates::read(connection, self.hotel.id, self.hotel.currency, &keys).await?;
-        let room_rates = |room| {
-            let nights = self.stay.nights();
-            nights.filter_map(|night| Some((night, *rates.get(&of(room, night))?))).collect()
-        };
-        Ok(rooms.iter().map(room_rates).collect())
-    }
-
     /// Restrictions and nights without a rate, in date order.
     async fn in_the_way(
         &self,
@@ -212,13 +187,7 @@ impl Asked {
         rates: &[BTreeMap<NaiveDate, DailyRate>],
         today: NaiveDate,
     ) -> Result<Vec<Violation<RoomTypeCode>>, DbError> {
-        let mut room_types: Vec<RoomTypeId> = rooms.iter().map(|room| room.room_type.id).collect();
-        room_types.sort_unstable();
-        room_types.dedup();
-        let (hotel, first, last) = (self.hotel.id, self.stay.check_in(), self.stay.check_out());
-        let windows: Vec<Window> =
-            room_types.into_iter().map(|room_type| Window { hotel, room_type, first, last }).collect();
-        let rows = restrictions::in_windows(connection, &windows).await?.remove(&hotel).unwrap_or_default();
+        let rows = offer::rules(connection, self.hotel.id, self.stay, rooms).await?;
         let asked = rooms.iter().map(|room| (room.room_type.id, room.rate_plan.id));
         let told = |broken: Violation| {
             let room = rooms.iter().find(|room| room.room_type.id == broken.room_type)?;
@@ -226,9 +195,7 @@ impl Asked {
         };
         let broken = violations(self.stay, today, asked, &rows);
         let mut found: Vec<_> = broken.into_iter().filter_map(told).collect();
-        for (room, rates) in rooms.iter().zip(rates) {
-            found.extend(no_rate(room, self.stay.nights().filter(|night| !rates.contains_key(night))));
-        }
+        found.extend(offer::without_rate(self.stay, rooms, rates));
         found.sort_unstable();
         found.dedup();
         Ok(found)
@@ -255,7 +222,7 @@ impl Asked {
                 }
                 // A rate of nothing is as good as none: no hold of zero is ever placed.
                 PricingError::NothingToPay => {
-                    let without = rooms.iter().flat_map(|room| no_rate(room, self.stay.nights()));
+                    let without = rooms.iter().flat_map(|room| offer::no_rate(room, self.stay.nights()));
                     QuoteError::Restricted(without.collect())
                 }
                 // Both were asked before.
@@ -263,14 +230,6 @@ impl Asked {
             },
         )
     }
-}
-
-fn no_rate(
-    room: &Chosen<'_>,
-    nights: impl Iterator<Item = NaiveDate>,
-) -> impl Iterator<Item = Violation<RoomTypeCode>> {
-    let (rule, code) = (Rule::NoRate, room.room_type.code.clone());
-    nights.map(move |night| Violation { night, rule, room_type: code.clone(), required: None, given: None })
 }
 
 /// The quote with what is to be had now.

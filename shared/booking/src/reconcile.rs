@@ -8,7 +8,7 @@ use futures::{StreamExt, stream};
 use keyrack_db::DbError;
 use keyrack_domain::{
     actor::Actor,
-    attempt::AttemptState,
+    attempt::{AttemptState, Purpose},
     hold::HoldState,
     hotel::HotelRef,
     ids::{AttemptId, HoldId, RefundId, ReservationId},
@@ -84,6 +84,25 @@ pub async fn run_once(desk: &Desk, ledger: &Ledger) -> Result<Swept, Fault> {
     Ok(Swept { taken: cases, ended })
 }
 
+/// One case at once, where nobody has it: true when it has ended.
+pub async fn resolve_now(desk: &Desk, id: AttemptId) -> Result<bool, Fault> {
+    let hotel = desk.hotel_of(id.hotel()).await?;
+    let hotel = hotel.ok_or_else(|| Fault::internal(DbError::unreadable("hotel of a case", &id)))?;
+    let ledger = desk.ledger(&hotel)?;
+    let lease = entropy::id();
+    let ours = ledger
+        .database()
+        .transaction("lease_one_attempt", move |connection| {
+            Box::pin(async move {
+                let now = clock::now(connection).await?;
+                attempts::lease_one(connection, id, lease, now, now.plus(LEASE)).await
+            })
+        })
+        .await
+        .map_err(|error: DbError| Fault::from(error))?;
+    if ours { resolve(desk, ledger, id).await } else { Ok(false) }
+}
+
 /// How many cases are open.
 pub async fn open_cases(ledger: &Ledger) -> Result<i64, Fault> {
     let mut connection = ledger.database().connection().await?;
@@ -110,6 +129,11 @@ async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fa
         Standing::Captured { amount, .. } => place(ledger, &hotel, &attempt, amount).await,
         Standing::Authorized { .. } if alive => capture(desk, ledger, &hotel, &attempt).await,
         Standing::Authorized { .. } => void(desk, ledger, &attempt, "no_room").await,
+        // The hold's end is also the end of the customer's session: whoever comes back to it is told so.
+        Standing::ActionRequired { .. } => {
+            let ended = desk.provider().expire_session(id, deadline(desk)).await;
+            when_voided(ledger, id, ended, "action_not_completed").await
+        }
         Standing::Voided => fail(ledger, id, "voided").await,
         Standing::Declined => fail(ledger, id, "declined").await,
         // Whoever was to ask may only be slow, however long ago it was: a cancel by reference makes sure
@@ -126,7 +150,7 @@ async fn read(ledger: &Ledger, id: AttemptId) -> Result<(AttemptRow, bool), Faul
     let mut connection = ledger.database().connection().await?;
     let attempt = attempts::read(&mut connection, [&id]).await?.pop();
     let attempt = attempt.ok_or_else(|| Fault::internal(DbError::unreadable("leased attempt", &id)))?;
-    let hold = holds::read(&mut connection, [&attempt.hold]).await?.pop();
+    let hold = holds::read(&mut connection, attempt.hold.as_ref()).await?.pop();
     Ok((attempt, hold.is_some_and(|hold| hold.state == HoldState::Active)))
 }
 
@@ -135,12 +159,16 @@ fn deadline(desk: &Desk) -> Deadline {
 }
 
 /// Money was taken: a reservation while the hold lives, else the money goes back.
-async fn place(
+pub(crate) async fn place(
     ledger: &Ledger,
     hotel: &HotelRef,
     attempt: &AttemptRow,
     captured: Money,
 ) -> Result<bool, Fault> {
+    if captured.currency() != attempt.amount.currency() {
+        tracing::error!(attempt = %attempt.id, %captured, "taken in another currency; an operator must look");
+        return Ok(false);
+    }
     let confirm = ConfirmOp {
         actor: Actor::Worker,
         attempt: attempt.id,
@@ -156,7 +184,7 @@ async fn place(
         }
         _ => return Ok(true),
     }
-    if allocates(ledger, hotel).await? {
+    if attempt.purpose == Purpose::Booking && allocates(ledger, hotel).await? {
         let anew = AllocateAnewOp {
             hotel: hotel.clone(),
             attempt: attempt.id,
@@ -214,8 +242,13 @@ async fn capture(
 
 /// Cancels by reference, also what is still travelling: only then is it sure that nothing will be taken.
 async fn void(desk: &Desk, ledger: &Ledger, attempt: &AttemptRow, why: &str) -> Result<bool, Fault> {
-    match desk.provider().void(attempt.id, deadline(desk)).await {
-        Void::Voided => fail(ledger, attempt.id, why).await,
+    let voided = desk.provider().void(attempt.id, deadline(desk)).await;
+    when_voided(ledger, attempt.id, voided, why).await
+}
+
+async fn when_voided(ledger: &Ledger, attempt: AttemptId, voided: Void, why: &str) -> Result<bool, Fault> {
+    match voided {
+        Void::Voided => fail(ledger, attempt, why).await,
         Void::Refused(_) | Void::NotSent(_) | Void::Unknown(_) => Ok(false),
     }
 }

@@ -1,34 +1,26 @@
 //! Sending refunds to the provider. The reference is stable, so that a repeat pays nothing twice, and the
 //! try in it rises only after a definite failure, never after an unknown outcome.
 
-use std::time::Duration;
-
-use keyrack_db::DbError;
-use keyrack_domain::{
-    actor::Actor,
-    attempt::AttemptState,
-    event::{Event, RefundChanged},
-};
-use keyrack_ledger::{Ledger, Movement, MovementKind, RefundRow};
+use keyrack_db::{DbError, PgConnection};
+use keyrack_domain::actor::Actor;
+use keyrack_ledger::{AttemptRow, Ledger, RefundRow};
 use keyrack_payments::{Deadline, Reference, Refund, RefundTry};
-use keyrack_store::{
-    attempts,
-    audit::{self, NewAudit},
-    clock,
-    outbox::{self, NewEvent},
-    refunds,
+use keyrack_store::{attempts, clock, refunds};
+
+use crate::{
+    Desk, Fault,
+    give_up_booking::reference_of,
+    refund_steps::{self, AGAIN_AFTER, Arrival},
 };
-
-use crate::{Desk, Fault, give_up_booking::reference_of};
-
-/// A sender that dies leaves its refunds to the next one after so long.
-const AGAIN_AFTER: Duration = Duration::from_secs(30);
-
-/// Definite failures after which an operator must look.
-const MAX_TRIES: i32 = 5;
 
 /// Refunds of one run.
 pub const MAX_SENT: u16 = 50;
+
+/// How many refunds wait for an operator.
+pub async fn needing_attention(ledger: &Ledger) -> Result<i64, Fault> {
+    let mut connection = ledger.database().connection().await?;
+    Ok(refunds::count_needing_attention(&mut connection).await?)
+}
 
 /// What one run did on one shard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -66,7 +58,9 @@ pub async fn run_once(desk: &Desk, ledger: &Ledger) -> Result<Sent, Fault> {
 async fn send(desk: &Desk, ledger: &Ledger, refund: RefundRow) -> Result<bool, Fault> {
     let deadline = Deadline::after(desk.settings().provider_deadline);
     let name = try_of(&refund)?;
-    match desk.provider().refund(name, refund.amount, deadline).await {
+    let outcome = desk.provider().refund(name, refund.amount, deadline).await;
+    ledger.database().points().reach("refund", "after_provider").await;
+    match outcome {
         Refund::Refunded => {
             settle(ledger, refund).await?;
             Ok(true)
@@ -95,52 +89,21 @@ async fn settle(ledger: &Ledger, refund: RefundRow) -> Result<(), Fault> {
         .transaction("settle_refund", move |connection| {
             let (refund, reference) = (refund.clone(), reference.clone());
             Box::pin(async move {
+                let attempt = lock_attempt(connection, &refund).await?;
                 let now = clock::now(connection).await?;
-                let Some(attempt) = attempts::lock(connection, [&refund.attempt]).await?.pop() else {
-                    return Err(DbError::unreadable("attempt of a refund", &refund.id));
-                };
-                if !refunds::succeed(connection, refund.id, now).await? {
-                    // Another sender was told the same and has written it.
-                    return Ok(());
-                }
-                if attempt.state == AttemptState::PaymentCapturedBookingFailed {
-                    attempts::shift(connection, &[attempt.moved(AttemptState::Refunded)], now).await?;
-                }
-                let movement = Movement {
-                    attempt: attempt.id,
-                    kind: MovementKind::RefundSucceeded,
-                    amount: refund.amount,
-                    reference,
-                };
-                refunds::record(connection, &[movement], now).await?;
-                let hotel = refund.id.hotel();
-                audit::append(connection, &[audit_of(&refund, "refund.succeeded")]).await?;
-                let event = Event::RefundSucceeded(told(refund));
-                outbox::append(connection, &[NewEvent { hotel, event }]).await
+                let arrival = Arrival { reference, provider_id: None, actor: Actor::Worker };
+                // False: another sender, or the provider's notice, has told the same and it is written.
+                refund_steps::arrive(connection, &attempt, &refund, arrival, now).await.map(|_| ())
             })
         })
         .await
         .map_err(|error: DbError| Fault::from(error))
 }
 
-fn told(refund: RefundRow) -> RefundChanged {
-    let RefundRow { id, attempt, amount, reason, .. } = refund;
-    RefundChanged { refund_id: id, attempt_id: attempt, amount, reason }
-}
-
-fn audit_of(refund: &RefundRow, action: &'static str) -> NewAudit {
-    NewAudit {
-        hotel: refund.id.hotel(),
-        actor: Actor::Worker,
-        action,
-        subject: refund.id.to_string(),
-        before: None,
-        after: Some(serde_json::json!({
-            "attempt": refund.attempt,
-            "amount": refund.amount,
-            "try": refund.try_number,
-        })),
-    }
+/// A refund's state and try change only under the lock of its attempt.
+async fn lock_attempt(connection: &mut PgConnection, refund: &RefundRow) -> Result<AttemptRow, DbError> {
+    let attempt = attempts::lock(connection, [&refund.attempt]).await?.pop();
+    attempt.ok_or_else(|| DbError::unreadable("attempt of a refund", &refund.id))
 }
 
 /// A definite failure: the next try has a new name, up to the bound.
@@ -151,33 +114,10 @@ async fn fail(ledger: &Ledger, refund: RefundRow) -> Result<(), Fault> {
         .transaction("fail_refund_try", move |connection| {
             let (refund, reference) = (refund.clone(), reference.clone());
             Box::pin(async move {
+                lock_attempt(connection, &refund).await?;
                 let now = clock::now(connection).await?;
-                let is_last = refund.try_number >= MAX_TRIES;
-                let moved = if is_last {
-                    refunds::needs_attention(connection, refund.id, refund.try_number).await?
-                } else {
-                    let retry_at = now.plus(AGAIN_AFTER);
-                    refunds::try_anew(connection, refund.id, refund.try_number, retry_at).await?
-                };
-                if !moved {
-                    // Another sender was told the same and has written it.
-                    return Ok(());
-                }
-                let movement = Movement {
-                    attempt: refund.attempt,
-                    kind: MovementKind::RefundFailed,
-                    amount: refund.amount,
-                    reference,
-                };
-                refunds::record(connection, &[movement], now).await?;
-                let action = if is_last { "refund.needs_attention" } else { "refund.try_failed" };
-                audit::append(connection, &[audit_of(&refund, action)]).await?;
-                if is_last {
-                    let hotel = refund.id.hotel();
-                    let event = Event::RefundNeedsAttention(told(refund));
-                    outbox::append(connection, &[NewEvent { hotel, event }]).await?;
-                }
-                Ok(())
+                // False: another sender was told the same and has written it.
+                refund_steps::fail_try(connection, &refund, reference, Actor::Worker, now).await.map(|_| ())
             })
         })
         .await

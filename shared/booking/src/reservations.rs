@@ -4,7 +4,7 @@ use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{clock::Moment, code::HotelCode, ids::ReservationId, principal::Caller};
 use keyrack_ledger::ReservationRow;
 
-use keyrack_store::{clock, refunds, reservation_rooms, reservations};
+use keyrack_store::{attempts, clock, refunds, reservation_rooms, reservations};
 
 use crate::{
     Desk, Fault,
@@ -72,10 +72,12 @@ pub(crate) async fn told(
     rows: Vec<(ReservationRow, HotelCode)>,
 ) -> Result<Vec<ReservationView>, DbError> {
     let rooms = reservation_rooms::read(connection, rows.iter().map(|(row, _)| &row.id)).await?;
-    let refunds = refunds::of_attempts(connection, rows.iter().map(|(row, _)| &row.attempt)).await?;
+    let ids: Vec<ReservationId> = rows.iter().map(|(row, _)| row.id).collect();
+    let paid_by = attempts::that_paid(connection, &ids).await?;
+    let refunds = refunds::of_attempts(connection, paid_by.iter().map(|(_, attempt)| attempt)).await?;
     let view = |(row, hotel): (ReservationRow, HotelCode)| {
         let rooms = rooms.iter().filter(|(id, _)| *id == row.id).map(|(_, room)| *room).collect();
-        let refunds = refunds.iter().filter(|refund| refund.attempt == row.attempt);
+        let refunds = refunds.iter().filter(|refund| paid_by.contains(&(row.id, refund.attempt)));
         let refunds = refunds.map(RefundView::of).collect();
         ReservationView::of(row, &hotel, rooms, refunds)
     };

@@ -20,7 +20,7 @@ use crate::{
     entropy,
     hotel_directory::NoHotel,
     key,
-    request_refund::{left, pay_back},
+    request_refund::{left, pay_back, payments},
     views::RefundView,
 };
 
@@ -139,7 +139,7 @@ impl Operation for StaffRefundOp {
         let mut needs = Needs::default();
         needs.reservations.insert(self.reservation);
         let reservation = facts.reservations.get(&self.reservation);
-        needs.attempts.extend(reservation.map(|reservation| reservation.row.attempt));
+        needs.attempts.extend(reservation.iter().flat_map(|reservation| &reservation.paid_by));
         needs
     }
 
@@ -150,15 +150,15 @@ impl Operation for StaffRefundOp {
 
     fn decide(&self, facts: &Facts) -> Decision<StaffRefundAnswer> {
         let reservation = facts.reservations.get(&self.reservation);
-        let attempt = reservation.and_then(|reservation| facts.attempts.get(&reservation.row.attempt));
-        let Some(attempt) = attempt else { return Decision::refuse(StaffRefundAnswer::NotFound) };
-        let left = left(attempt);
+        let Some(reservation) = reservation else { return Decision::refuse(StaffRefundAnswer::NotFound) };
+        let payments = payments(reservation, facts);
+        let left = left(&payments, self.amount.currency());
         if self.amount.amount() > left.amount() {
             return Decision::refuse(StaffRefundAnswer::TooMuch(left));
         }
         let view = RefundView { id: self.refund, state: RefundState::Requested, amount: self.amount };
         let mut changes = Changes::default();
-        pay_back(self.refund, attempt, self.amount, &self.reason, facts.now, &mut changes);
+        pay_back(self.refund, &payments, self.amount, &self.reason, facts.now, &mut changes);
         changes.audit.push(NewAudit {
             hotel: self.reservation.hotel(),
             actor: Actor::Caller(self.caller.clone()),

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use keyrack_db::{Database, DbError};
-use keyrack_domain::ids::HotelId;
+use keyrack_domain::{ids::HotelId, notice::ProviderName};
 use keyrack_payments::{ProviderId, ProviderIds, Reference};
 use keyrack_store::provider_ids;
 
@@ -15,11 +15,11 @@ use crate::{
 pub struct StoredIds {
     hotels: HotelDirectory,
     /// Ids of several providers are apart.
-    provider: &'static str,
+    provider: ProviderName,
 }
 
 impl StoredIds {
-    pub const fn new(hotels: HotelDirectory, provider: &'static str) -> Self {
+    pub const fn new(hotels: HotelDirectory, provider: ProviderName) -> Self {
         Self { hotels, provider }
     }
 
@@ -30,14 +30,14 @@ impl StoredIds {
 
     /// `false`: another id is there.
     async fn write(&self, reference: Reference, id: &ProviderId) -> Result<bool, NoHotel> {
-        let (hotel, provider) = (reference.attempt().hotel(), self.provider);
+        let (hotel, provider) = (reference.attempt().hotel(), self.provider.clone());
         let (name, kept) = (reference.to_string(), id.clone());
         let database = self.database(hotel).await?;
         let first: bool = database
             .transaction("keep_provider_id", move |connection| {
-                let (name, kept) = (name.clone(), kept.clone());
+                let (provider, name, kept) = (provider.clone(), name.clone(), kept.clone());
                 Box::pin(async move {
-                    provider_ids::keep(connection, hotel, provider, &name, kept.as_str()).await
+                    provider_ids::keep(connection, hotel, provider.as_str(), &name, kept.as_str()).await
                 })
             })
             .await
@@ -49,7 +49,8 @@ impl StoredIds {
         let hotel = reference.attempt().hotel();
         let database = self.database(hotel).await?;
         let mut connection = database.connection().await.map_err(Fault::from)?;
-        let found = provider_ids::find(&mut connection, hotel, self.provider, &reference.to_string()).await;
+        let found =
+            provider_ids::find(&mut connection, hotel, self.provider.as_str(), &reference.to_string()).await;
         let parse = |id: String| id.parse().map_err(|error| DbError::unreadable("provider's id", &error));
         Ok(found.map_err(Fault::from)?.map(parse).transpose().map_err(Fault::from)?)
     }
@@ -57,7 +58,8 @@ impl StoredIds {
     async fn search(&self, id: &ProviderId) -> Result<Option<Reference>, Fault> {
         for (_, shard) in self.hotels.shards().all() {
             let mut connection = shard.connection().await?;
-            let found = provider_ids::reference_of(&mut connection, self.provider, id.as_str()).await?;
+            let found =
+                provider_ids::reference_of(&mut connection, self.provider.as_str(), id.as_str()).await?;
             if let Some(name) = found {
                 let unreadable = |error| DbError::unreadable("reference of a provider's id", &error);
                 return Ok(Some(name.parse().map_err(unreadable)?));

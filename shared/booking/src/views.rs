@@ -2,18 +2,20 @@
 //! Stored under the call's key too, so that a replay tells exactly what the original told.
 
 use keyrack_domain::{
+    change::ChangeState,
     clock::Moment,
     code::HotelCode,
     guest::Guest,
     hold::HoldState,
-    ids::{AttemptId, HoldId, QuoteId, RefundId, ReservationId},
+    ids::{AttemptId, ChangeId, HoldId, QuoteId, RefundId, ReservationId},
     money::Money,
+    page_url::PageUrl,
     quote::QuoteDocument,
     refund::RefundState,
     reservation::ReservationState,
     stay::Stay,
 };
-use keyrack_ledger::{HoldRow, RefundRow, ReservationRow, RoomRow};
+use keyrack_ledger::{ChangeRow, HoldRow, RefundRow, ReservationRow, RoomRow};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +59,8 @@ pub struct BookingView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// 202: the provider's answer is not known yet. It will be settled at the latest some seconds after `deadline`.
-    Pending { reconciling: bool, deadline: Moment },
+    /// `next_action`: nothing happens before the customer has been to that page.
+    Pending { reconciling: bool, deadline: Moment, next_action: Option<PageUrl> },
     /// 201
     Confirmed(Box<ReservationView>),
     /// 402 `PAYMENT_DECLINED`: nothing was taken. `reason` is a stable word; `hold` is how the hold is now,
@@ -80,12 +83,57 @@ impl RefundView {
     }
 }
 
+/// A priced change of a stay, and how far it has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeView {
+    pub id: ChangeId,
+    pub reservation: ReservationId,
+    pub state: ChangeState,
+    /// As it will be.
+    pub stay: Stay,
+    /// What is owed for it; below zero it goes back.
+    pub difference: Money,
+    /// Contained in the difference: what the policy that was sold asks for what goes.
+    pub penalty: Money,
+    /// What the stay costs then.
+    pub total: Money,
+    /// What is paid before the stay changes.
+    pub charge: Money,
+    pub created_at: Moment,
+    /// May be confirmed while now <= expires_at.
+    pub expires_at: Moment,
+    /// The reservation's version that it made.
+    pub version: Option<i32>,
+    /// That pays the charge, once there is one.
+    pub attempt: Option<AttemptId>,
+}
+
+impl ChangeView {
+    pub(crate) const fn of(row: &ChangeRow, stay: Stay) -> Self {
+        Self {
+            id: row.id,
+            reservation: row.reservation,
+            state: row.state,
+            stay,
+            difference: row.difference,
+            penalty: row.penalty,
+            total: row.total,
+            charge: row.charge,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+            version: row.to_version,
+            attempt: row.attempt,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationView {
     pub id: ReservationId,
     pub hotel: HotelCode,
-    pub hold: HoldId,
-    pub attempt: AttemptId,
+    /// Neither of a channel's booking.
+    pub hold: Option<HoldId>,
+    pub attempt: Option<AttemptId>,
     pub state: ReservationState,
     /// The `ETag`.
     pub version: i32,

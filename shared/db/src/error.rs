@@ -78,8 +78,11 @@ impl From<Sqlx> for DbError {
                     "55P03" => Self::LockTimeout(error),
                     "57014" => Self::StatementTimeout(error),
                     "40001" | "40P01" => Self::Contended(error),
-                    // Too many connections, shutting down, crashed, starting up, idle in transaction too long.
-                    "53300" | "57P01" | "57P02" | "57P03" | "25P03" => Self::Unavailable(error),
+                    // Refuses writes (a standby, or told to; no space left); too many connections; shutting down,
+                    // crashed, starting up; idle in transaction too long.
+                    "25006" | "53100" | "53300" | "57P01" | "57P02" | "57P03" | "25P03" => {
+                        Self::Unavailable(error)
+                    }
                     _ => match refused.constraint().map(str::to_owned) {
                         Some(name) => Self::Constraint { name, source: error },
                         None => Self::Other(error),

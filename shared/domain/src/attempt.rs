@@ -64,8 +64,8 @@ impl AttemptState {
         match (self, to) {
             (PendingPayment, Confirmed | Failed | Reconciling)
             | (Reconciling, Confirmed | Failed | PaymentCapturedBookingFailed)
-            // A capture found later. Never straight to CONFIRMED.
-            | (Failed, PaymentCapturedBookingFailed)
+            // A capture found later, never straight to CONFIRMED; or a refund that has failed after all.
+            | (Failed | Refunded, PaymentCapturedBookingFailed)
             | (PaymentCapturedBookingFailed, Refunded) => Ok(to),
             (from, to) => Err(NoSuchMove { from, to }),
         }
@@ -76,14 +76,30 @@ impl AttemptState {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
+    /// What is due when the stay is booked. It makes the reservation.
     Booking,
+    /// A later charge of the reservation's schedule.
+    Deposit,
+    /// The difference of a changed stay.
+    Change,
+    /// What is due for a cancellation or a no-show and was not paid before.
+    Penalty,
 }
 
 impl Purpose {
+    pub const ALL: [Self; 4] = [Self::Booking, Self::Deposit, Self::Change, Self::Penalty];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Booking => "booking",
+            Self::Deposit => "deposit",
+            Self::Change => "change",
+            Self::Penalty => "penalty",
         }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|purpose| purpose.as_str() == name)
     }
 }
 
@@ -105,6 +121,7 @@ mod tests {
             (Reconciling, PaymentCapturedBookingFailed),
             (Failed, PaymentCapturedBookingFailed),
             (PaymentCapturedBookingFailed, Refunded),
+            (Refunded, PaymentCapturedBookingFailed),
         ];
         for from in AttemptState::ALL {
             for to in AttemptState::ALL {

@@ -43,14 +43,18 @@ pub struct HoldEnded {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AttemptStarted {
     pub attempt_id: AttemptId,
-    pub hold_id: HoldId,
+    /// Where it claims units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<HoldId>,
     pub amount: Money,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AttemptFailed {
     pub attempt_id: AttemptId,
-    pub hold_id: HoldId,
+    /// Where it claims units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<HoldId>,
     /// Stable name of the reason, such as `DECLINED`.
     pub failure: String,
 }
@@ -59,7 +63,9 @@ pub struct AttemptFailed {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AttemptReconciling {
     pub attempt_id: AttemptId,
-    pub hold_id: HoldId,
+    /// Where it claims units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<HoldId>,
     /// Stable name of the reason: `no_answer` or `no_room`.
     pub why: String,
 }
@@ -67,8 +73,11 @@ pub struct AttemptReconciling {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReservationConfirmed {
     pub reservation_id: ReservationId,
-    pub hold_id: HoldId,
-    pub attempt_id: AttemptId,
+    /// What it was made of and what paid for it; neither of a channel's booking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<HoldId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt_id: Option<AttemptId>,
     pub principal_id: PrincipalId,
     pub stay: Stay,
     pub total: Money,
@@ -87,6 +96,17 @@ pub struct ReservationCancelled {
     pub version: i32,
     pub penalty: Money,
     pub refund: Money,
+    pub nights: Vec<NightAvailability>,
+}
+
+/// Another stay took the place of the one it had: other dates, room types, rooms or prices.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReservationChanged {
+    pub reservation_id: ReservationId,
+    pub version: i32,
+    pub stay: Stay,
+    pub total: Money,
+    /// What went back and what was taken, also where both cancel out.
     pub nights: Vec<NightAvailability>,
 }
 
@@ -156,12 +176,15 @@ pub enum Event {
     AttemptFailed(AttemptFailed),
     ReservationConfirmed(ReservationConfirmed),
     ReservationCancelled(ReservationCancelled),
+    ReservationChanged(ReservationChanged),
     ReservationCheckedIn(ReservationMoved),
     ReservationCheckedOut(ReservationMoved),
     ReservationNoShow(ReservationMoved),
     ReservationNoShowUndone(ReservationMoved),
     RefundRequested(RefundChanged),
     RefundSucceeded(RefundChanged),
+    /// Called a success before, and failed after all: it is sent again.
+    RefundFailed(RefundChanged),
     /// Refused as often as we try by ourselves: an operator must look.
     RefundNeedsAttention(RefundChanged),
     InventoryChanged(InventoryChanged),
@@ -180,12 +203,14 @@ impl Event {
             Self::AttemptFailed(_) => "attempt.failed",
             Self::ReservationConfirmed(_) => "reservation.confirmed",
             Self::ReservationCancelled(_) => "reservation.cancelled",
+            Self::ReservationChanged(_) => "reservation.changed",
             Self::ReservationCheckedIn(_) => "reservation.checked_in",
             Self::ReservationCheckedOut(_) => "reservation.checked_out",
             Self::ReservationNoShow(_) => "reservation.no_show",
             Self::ReservationNoShowUndone(_) => "reservation.no_show_undone",
             Self::RefundRequested(_) => "refund.requested",
             Self::RefundSucceeded(_) => "refund.succeeded",
+            Self::RefundFailed(_) => "refund.failed",
             Self::RefundNeedsAttention(_) => "refund.needs_attention",
             Self::InventoryChanged(_) => "inventory.changed",
             Self::RatesChanged(_) => "rates.changed",

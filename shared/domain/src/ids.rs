@@ -162,7 +162,9 @@ kinds! {
     Attempt AttemptId "att",
     Reservation ReservationId "res",
     Refund RefundId "ref",
+    Change ChangeId "chg",
     Credential CredentialId "crd",
+    Notice NoticeId "ntc",
 }
 
 #[cfg(test)]

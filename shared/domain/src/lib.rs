@@ -6,6 +6,7 @@
 pub mod actor;
 pub mod attempt;
 pub mod cancellation;
+pub mod change;
 pub mod clock;
 pub mod code;
 pub mod event;
@@ -18,8 +19,10 @@ pub mod ids;
 pub mod local_time;
 pub mod method_token;
 pub mod money;
+pub mod notice;
 pub mod occupancy;
 pub mod operation_key;
+pub mod page_url;
 pub mod policy;
 pub mod pricing;
 pub mod principal;

@@ -62,9 +62,10 @@ pub struct Endpoint(pub &'static str);
 
 impl Endpoint {
     pub const BOOK: Self = Self("POST /v1/bookings");
+    pub const CONFIRM_CHANGE: Self = Self("POST /v1/reservations/{id}/changes/{change}/confirm");
 
-    /// The endpoint of this name among those that open attempts, whose keys live on the attempts.
+    /// The endpoint of this name among those that open attempts.
     pub fn of_attempts(name: &str) -> Option<Self> {
-        [Self::BOOK].into_iter().find(|endpoint| endpoint.0 == name)
+        [Self::BOOK, Self::CONFIRM_CHANGE].into_iter().find(|endpoint| endpoint.0 == name)
     }
 }

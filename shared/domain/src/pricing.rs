@@ -104,7 +104,23 @@ fn price_rooms(
     taxes: &[Tax],
     currency: Currency,
 ) -> Option<QuoteDocument> {
-    let rooms = rooms.iter().map(|room| quoted_room(stay, room, taxes)).collect::<Option<Vec<_>>>()?;
+    let rooms = rooms.iter().map(|room| quoted_room(stay, room)).collect::<Option<Vec<_>>>()?;
+    bill(stay, rooms, taxes, currency)
+}
+
+/// The bill of rooms whose nights have their prices: also of a stay that is changed, whose nights keep the
+/// prices at which they were sold. Each room's share is worked out here. `None` where an amount leaves the
+/// range that we handle, or is in another currency.
+pub fn bill(
+    stay: Stay,
+    mut rooms: Vec<QuotedRoom>,
+    taxes: &[Tax],
+    currency: Currency,
+) -> Option<QuoteDocument> {
+    for room in &mut rooms {
+        room.total = with_taxes(room, taxes)?;
+        room.first_night = night_value(room, room.nights.first()?, taxes)?;
+    }
     let mut charges = rooms.iter().map(|room| room_line(room, currency)).collect::<Option<Vec<_>>>()?;
     let applied = |tax: &&Tax| charged_nights(tax, &rooms).next().is_some();
     for tax in taxes.iter().filter(applied) {
@@ -121,7 +137,7 @@ fn price_rooms(
     Some(QuoteDocument { stay, rooms, charges, total })
 }
 
-fn quoted_room(stay: Stay, room: &PricedRoom<'_>, taxes: &[Tax]) -> Option<QuotedRoom> {
+fn quoted_room(stay: Stay, room: &PricedRoom<'_>) -> Option<QuotedRoom> {
     let night = |date: NaiveDate| {
         let rate = room.rates.get(&date)?;
         let amount = nightly_amount(room.request, room.room_type, rate)?;
@@ -129,7 +145,7 @@ fn quoted_room(stay: Stay, room: &PricedRoom<'_>, taxes: &[Tax]) -> Option<Quote
     };
     let nights: Vec<QuotedNight> = stay.nights().map(night).collect::<Option<_>>()?;
     let first = nights.first()?.amount;
-    let mut quoted = QuotedRoom {
+    Some(QuotedRoom {
         room_type_id: room.room_type.id,
         room_type: room.room_type.code.clone(),
         rate_plan_id: room.rate_plan.id,
@@ -142,16 +158,13 @@ fn quoted_room(stay: Stay, room: &PricedRoom<'_>, taxes: &[Tax]) -> Option<Quote
         first_night: first,
         cancellation: room.rate_plan.cancellation.clone(),
         payment: room.rate_plan.payment,
-    };
-    quoted.total = with_taxes(&quoted, taxes)?;
-    quoted.first_night = first_night(&quoted, taxes)?;
-    Some(quoted)
+    })
 }
 
 /// The room's own share of the bill. Taxes on top are rounded per night and room, so that the shares of all
 /// rooms sum exactly to the total.
 fn with_taxes(room: &QuotedRoom, taxes: &[Tax]) -> Option<Money> {
-    let currency = room.first_night.currency();
+    let currency = room.nights.first()?.amount.currency();
     let amounts = room.nights.iter().try_fold(Money::zero(currency), |sum, night| sum.plus(night.amount))?;
     let on_top = taxes.iter().filter(|tax| !tax.included);
     on_top
@@ -159,14 +172,14 @@ fn with_taxes(room: &QuotedRoom, taxes: &[Tax]) -> Option<Money> {
         .try_fold(amounts, |sum, tax| sum.plus(tax?))
 }
 
-/// The first night with its taxes. What is charged once per stay does not belong to a night.
-fn first_night(room: &QuotedRoom, taxes: &[Tax]) -> Option<Money> {
-    let night = room.nights.first()?;
+/// A night with its taxes. What is charged once per stay does not belong to a night.
+pub fn night_value(room: &QuotedRoom, night: &QuotedNight, taxes: &[Tax]) -> Option<Money> {
     let of_night = |tax: &&Tax| !tax.included && tax.kind != TaxKind::PerStay && tax.covers(night.amount);
     taxes.iter().filter(of_night).try_fold(night.amount, |sum, tax| sum.plus(tax_of_night(tax, room, night)?))
 }
 
-fn nightly_amount(request: &RoomRequest, room: &RoomType, rate: &DailyRate) -> Option<Money> {
+/// What these guests pay for a night of a room at this rate.
+pub fn nightly_amount(request: &RoomRequest, room: &RoomType, rate: &DailyRate) -> Option<Money> {
     let children = u32::try_from(request.children_ages.len()).ok()?;
     let (base, adults) = (u32::from(room.base_occupancy), u32::from(request.adults));
     let extra_adults = adults.saturating_sub(base);

@@ -34,7 +34,7 @@ impl Default for BodyLimit {
 const DRAINED: usize = 1024 * 1024;
 
 /// A body that trickles in for longer than this is given up.
-const READ_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const READ_WITHIN: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Debug)]
 pub struct Json<T>(pub T);
@@ -49,12 +49,8 @@ impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
         let payload = payload.take();
         async move {
             let length = declared?;
-            let body = timeout(READ_WITHIN, read(payload, length, limit)).await.map_err(|_| {
-                Problem::new(
-                    Code::RequestTimeout,
-                    format!("The body took longer than {} s.", READ_WITHIN.as_secs()),
-                )
-            })??;
+            let body =
+                timeout(READ_WITHIN, read(payload, length, limit)).await.map_err(|_| took_too_long())??;
             shape::parse(&body).map(Self)
         }
         .boxed_local()
@@ -109,7 +105,11 @@ fn is_json(value: &str) -> bool {
 }
 
 /// The bound is kept while reading: a chunked body does not say how long it is.
-async fn read(mut payload: Payload, length: Option<usize>, limit: BodyLimit) -> Result<BytesMut, Problem> {
+pub(crate) async fn read(
+    mut payload: Payload,
+    length: Option<usize>,
+    limit: BodyLimit,
+) -> Result<BytesMut, Problem> {
     let too_large = || too_large(limit);
     let most = limit.0.saturating_add(DRAINED);
     if length.is_some_and(|length| length > most) {
@@ -128,6 +128,11 @@ async fn read(mut payload: Payload, length: Option<usize>, limit: BodyLimit) -> 
         }
     }
     if seen > limit.0 { Err(too_large()) } else { Ok(body) }
+}
+
+pub(crate) fn took_too_long() -> Problem {
+    let detail = format!("The body took longer than {} s.", READ_WITHIN.as_secs());
+    Problem::new(Code::RequestTimeout, detail)
 }
 
 fn too_large(BodyLimit(limit): BodyLimit) -> Problem {

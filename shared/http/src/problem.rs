@@ -192,13 +192,16 @@ fn usual_next(code: Code, after_s: Option<u64>) -> Next {
         | Code::RestrictionViolated
         | Code::QuoteExpired
         | Code::HoldExpired
-        | Code::HoldNotActive => Action::Requote,
+        | Code::HoldNotActive
+        | Code::ChangeExpired => Action::Requote,
         Code::AttemptInProgress
         | Code::IdempotencyKeyExpired
         | Code::VersionConflict
         | Code::PreconditionRequired
         | Code::BelowCommitted
         | Code::BookingFailed
+        | Code::ChangeInProgress
+        | Code::ChangeFailed
         | Code::AlreadyExists
         | Code::Conflict => Action::LookUp,
         Code::NotFound | Code::MethodNotAllowed | Code::BookingInactive | Code::Unauthenticated => Action::None,

@@ -6,12 +6,16 @@ use keyrack_domain::{clock::Moment, event::NightAvailability, hold::HoldState, i
 use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     audit::NewAudit,
+    changes::ChangeMove,
     holds::{HoldRow, UnitNight},
     nights::{NightDelta, NightKey},
     outbox::NewEvent,
-    refunds::{Movement, RefundRow},
+    payment_history::Movement,
+    provider_events::EventRow,
+    refunds::RefundRow,
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations::{ReservationMove, ReservationRow},
+    stay_changes::StayReplaced,
 };
 
 use crate::Facts;
@@ -37,15 +41,20 @@ pub enum Write {
     /// While ACTIVE: the counters did not carry it.
     MarkDrift(HoldId),
     OpenAttempt(Box<AttemptRow>),
+    ShiftChange(ChangeMove),
     ShiftAttempt(AttemptMove),
     MakeReservation(Box<ReservationRow>, Vec<UnitNight>),
     ShiftReservation(ReservationMove),
+    /// Another stay in the place of the one it has, and the move to the version that has it.
+    ReplaceStay(Box<StayReplaced>),
     /// A room that stands: its units go back.
     CancelRoom(RoomCancelled),
     GiveBack(NightsFrom),
     TakeAgain(NightsFrom),
     RequestRefund(RefundRow),
     Record(Movement),
+    /// A notice that has its effect in this transaction.
+    NoteNotice(Box<EventRow>),
 }
 
 impl Changes {

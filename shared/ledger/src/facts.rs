@@ -1,21 +1,26 @@
 //! What is known while a batch decides: as read, then as locked, then as changed by each decision.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use keyrack_domain::{
+    change::ChangeState,
     clock::Moment,
     hold::HoldState,
-    ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
+    ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
+    money::Money,
     restriction::Restrictions,
 };
 use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
+    changes::{ChangeMove, ChangeRow},
     facts::OwnHold,
     holds::{HoldRow, UnitNight},
     nights::{Night, NightKey},
+    provider_events::EventKey,
     quotes::QuoteRow,
     reservation_rooms::{Cancelled, RoomCancelled, RoomRow},
     reservations::ReservationRow,
+    stay_changes::StayReplaced,
 };
 
 use crate::{Changes, Needs, Write};
@@ -29,8 +34,11 @@ pub struct Facts {
     pub restrictions: HashMap<HotelId, Restrictions>,
     pub quotes: HashMap<QuoteId, QuoteRow>,
     pub reservations: HashMap<ReservationId, ReservationFacts>,
+    pub changes: HashMap<ChangeId, ChangeRow>,
     pub holds: HashMap<HoldId, HoldFacts>,
     pub attempts: HashMap<AttemptId, AttemptRow>,
+    /// Notices that have had their effect.
+    pub notices: HashSet<EventKey>,
     /// ACTIVE holds by hotel and principal, those that end first first.
     pub own_holds: HashMap<(HotelId, PrincipalId), Vec<OwnHold>>,
     /// What has been asked for so far, found or not.
@@ -52,6 +60,10 @@ pub struct ReservationFacts {
     pub units: Vec<UnitNight>,
     /// Of rooms that stand.
     pub given_back: Vec<UnitNight>,
+    /// What has paid for it, first to last.
+    pub paid_by: Vec<AttemptId>,
+    /// A change of it that is STARTED.
+    pub started_change: Option<ChangeId>,
 }
 
 impl Facts {
@@ -62,8 +74,10 @@ impl Facts {
             restrictions: HashMap::new(),
             quotes: HashMap::new(),
             reservations: HashMap::new(),
+            changes: HashMap::new(),
             holds: HashMap::new(),
             attempts: HashMap::new(),
+            notices: HashSet::new(),
             own_holds: HashMap::new(),
             asked: Needs::default(),
         }
@@ -106,12 +120,13 @@ impl Facts {
                 }
             }
             Write::OpenAttempt(row) => {
-                if let Some(hold) = self.holds.get_mut(&row.hold) {
+                if let Some(hold) = row.hold.and_then(|id| self.holds.get_mut(&id)) {
                     hold.open_attempt = Some(row.id);
                 }
                 self.attempts.insert(row.id, row.as_ref().clone());
             }
             Write::ShiftAttempt(shift) => self.shift(shift),
+            Write::ShiftChange(shift) => self.shift_change(shift),
             Write::CancelRoom(cancelled) => {
                 let now = self.now;
                 self.reserved(cancelled.reservation, |reservation| reservation.cancel(cancelled, now));
@@ -133,6 +148,13 @@ impl Facts {
                     reservation.row.state = shift.to;
                     reservation.row.version = shift.to_version;
                 });
+            }
+            Write::ReplaceStay(replaced) => {
+                let now = self.now;
+                self.reserved(replaced.shift.id, |reservation| reservation.replace(replaced, now));
+            }
+            Write::NoteNotice(event) => {
+                self.notices.insert(event.key());
             }
             Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
         }
@@ -161,12 +183,29 @@ impl Facts {
         row.refund_committed = shift.refund_committed;
         row.refunds = shift.refunds;
         // A hold may have another attempt that is open, where this one had ended before.
-        if let Some(hold) = self.holds.get_mut(&row.hold)
+        if let Some(hold) = row.hold.and_then(|id| self.holds.get_mut(&id))
             && hold.open_attempt == Some(shift.id)
             && !shift.to.is_open()
         {
             hold.open_attempt = None;
         }
+    }
+
+    fn shift_change(&mut self, shift: &ChangeMove) {
+        let Some(row) = self.changes.get_mut(&shift.id) else { return };
+        row.state = shift.to;
+        row.hold = shift.hold;
+        row.attempt = shift.attempt;
+        row.to_version = shift.to_version;
+        let (change, reservation) = (row.id, row.reservation);
+        let is_started = shift.to == ChangeState::Started;
+        self.reserved(reservation, |reservation| {
+            if is_started {
+                reservation.started_change = Some(change);
+            } else if reservation.started_change == Some(change) {
+                reservation.started_change = None;
+            }
+        });
     }
 
     fn reserved(&mut self, id: ReservationId, change: impl FnOnce(&mut ReservationFacts)) {
@@ -184,5 +223,34 @@ impl ReservationFacts {
         if let Some(room) = room {
             room.cancelled = Some(Cancelled { penalty: cancelled.penalty, at: now });
         }
+    }
+
+    fn replace(&mut self, change: &StayReplaced, now: Moment) {
+        let row = &mut self.row;
+        row.state = change.shift.to;
+        row.version = change.shift.to_version;
+        row.stay = change.stay;
+        row.total = change.total;
+        row.change_fees = change.change_fees;
+        row.guest.clone_from(&change.guest);
+        row.document.clone_from(&change.document);
+        let place = |unit: &UnitNight| (unit.room, unit.date);
+        self.units.retain(|unit| change.dropped.iter().all(|gone| place(gone) != place(unit)));
+        self.units.extend_from_slice(&change.added);
+        self.units.sort_by_key(place);
+        let of = |rooms: &[(i16, Money)], number| {
+            rooms.iter().find(|(room, _)| *room == number).map(|(_, amount)| *amount)
+        };
+        for room in &mut self.rooms {
+            if let Some(total) = of(&change.kept, room.room) {
+                room.total = total;
+            }
+            if let Some(penalty) = of(&change.removed, room.room) {
+                room.cancelled = Some(Cancelled { penalty, at: now });
+            }
+        }
+        self.given_back.retain(|unit| of(&change.removed, unit.room).is_none());
+        let new = |(room, total): &(i16, Money)| RoomRow { room: *room, total: *total, cancelled: None };
+        self.rooms.extend(change.new_rooms.iter().map(new));
     }
 }

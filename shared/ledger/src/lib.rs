@@ -23,12 +23,16 @@ pub use claim::{KeyClaim, KeyHome};
 pub use facts::{Facts, HoldFacts, ReservationFacts};
 pub use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
+    changes::{ChangeMove, ChangeRow},
     holds::{HoldRow, UnitNight},
     keys::KeyScope,
     nights::{Night, NightDelta, NightKey},
-    refunds::{Movement, MovementKind, RefundRow},
+    payment_history::{Movement, MovementKind},
+    provider_events::{EventKey, EventRow},
+    refunds::RefundRow,
     reservation_rooms::{Cancelled, NightsFrom, RoomCancelled, RoomRow},
     reservations::{ReservationMove, ReservationRow},
+    stay_changes::StayReplaced,
 };
 pub use ledger::{Ledger, LedgerError, Settings};
 pub use needs::Needs;

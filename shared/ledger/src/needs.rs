@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use keyrack_domain::ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId};
-use keyrack_store::nights::NightKey;
+use keyrack_domain::ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId};
+use keyrack_store::{nights::NightKey, provider_events::EventKey};
 
 /// Sets, sorted in lock order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,10 +12,14 @@ pub struct Needs {
     pub quotes: BTreeSet<QuoteId>,
     /// Read with their rooms and the units not given back; locked, before everything else.
     pub reservations: BTreeSet<ReservationId>,
+    /// Read and locked, after the reservations.
+    pub changes: BTreeSet<ChangeId>,
     /// Read with their units and their open attempt; locked.
     pub holds: BTreeSet<HoldId>,
     /// Read and locked, after the holds.
     pub attempts: BTreeSet<AttemptId>,
+    /// Notices of providers: whether they are recorded, asked again under the lock of their attempt.
+    pub notices: BTreeSet<EventKey>,
     /// The principal's ACTIVE holds at the hotel, under the cap's advisory lock.
     pub caps: BTreeSet<(HotelId, PrincipalId)>,
     /// Rules of these dates: read, never locked. A rule that commits a moment later governs the next sale.
@@ -27,11 +31,14 @@ pub struct Needs {
 }
 
 impl Needs {
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Also what `other` needs.
+    pub fn add(&mut self, other: &Self) {
         self.quotes.extend(&other.quotes);
         self.reservations.extend(&other.reservations);
+        self.changes.extend(&other.changes);
         self.holds.extend(&other.holds);
         self.attempts.extend(&other.attempts);
+        self.notices.extend(other.notices.iter().cloned());
         self.caps.extend(&other.caps);
         self.restrictions.extend(&other.restrictions);
         self.looked_at.extend(&other.looked_at);
@@ -43,8 +50,10 @@ impl Needs {
         Self {
             quotes: &self.quotes - &known.quotes,
             reservations: &self.reservations - &known.reservations,
+            changes: &self.changes - &known.changes,
             holds: &self.holds - &known.holds,
             attempts: &self.attempts - &known.attempts,
+            notices: &self.notices - &known.notices,
             caps: &self.caps - &known.caps,
             restrictions: &self.restrictions - &known.restrictions,
             looked_at: &self.looked_at - &known.looked_at,
@@ -59,6 +68,7 @@ impl Needs {
     /// Rows and caps of `self` that `locked` does not cover; nights are locked later and do not count.
     pub(crate) fn aggregates_within(&self, locked: &Self) -> bool {
         self.reservations.is_subset(&locked.reservations)
+            && self.changes.is_subset(&locked.changes)
             && self.holds.is_subset(&locked.holds)
             && self.attempts.is_subset(&locked.attempts)
             && self.caps.is_subset(&locked.caps)

@@ -3,9 +3,9 @@
 use keyrack_db::{DbError, PgConnection, Points};
 use keyrack_domain::ids::ReservationId;
 use keyrack_store::{
-    attempts, clock, facts as reads, holds, nights,
+    attempts, changes, clock, facts as reads, holds, nights,
     nights::NightKey,
-    quotes, reservation_rooms,
+    provider_events, quotes, reservation_rooms,
     reservation_rooms::{RoomRow, SoldUnit},
     reservations,
     reservations::ReservationRow,
@@ -14,7 +14,7 @@ use keyrack_store::{
 use crate::{Facts, HoldFacts, Needs, Operation, ReservationFacts};
 
 /// A quote tells the nights, an attempt its hold, a hold its units: more rounds than that are a defect.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 5;
 
 /// Step 1. Everything the members need, as it stands now, without a lock.
 pub(crate) async fn without_locks<O: Operation>(
@@ -53,6 +53,10 @@ async fn read_missing(
         let rows = reservations::read(connection, &missing.reservations).await?;
         read_what_stands(connection, facts, rows).await?;
     }
+    if !missing.changes.is_empty() {
+        let rows = changes::read(connection, &missing.changes).await?;
+        facts.changes.extend(rows.into_iter().map(|row| (row.id, row)));
+    }
     if !missing.attempts.is_empty() {
         let rows = attempts::read(connection, &missing.attempts).await?;
         facts.attempts.extend(rows.into_iter().map(|row| (row.id, row)));
@@ -88,11 +92,23 @@ async fn read_what_stands(
         rooms: Vec::new(),
         units: Vec::new(),
         given_back: Vec::new(),
+        paid_by: Vec::new(),
+        started_change: None,
     };
     facts.reservations.extend(rows.into_iter().map(|row| (row.id, fresh(row))));
     for (id, room) in reservation_rooms::read(connection, &ids).await? {
         if let Some(reservation) = facts.reservations.get_mut(&id) {
             reservation.rooms.push(room);
+        }
+    }
+    for (id, attempt) in attempts::that_paid(connection, &ids).await? {
+        if let Some(reservation) = facts.reservations.get_mut(&id) {
+            reservation.paid_by.push(attempt);
+        }
+    }
+    for (id, change) in changes::started(connection, &ids).await? {
+        if let Some(reservation) = facts.reservations.get_mut(&id) {
+            reservation.started_change = Some(change);
         }
     }
     for (id, SoldUnit { unit, is_given_back }) in reservation_rooms::units(connection, &ids).await? {
@@ -107,7 +123,8 @@ async fn read_what_stands(
     Ok(())
 }
 
-/// What is never locked by a row lock of its own: restrictions, and what a principal holds.
+/// What is never locked by a row lock of its own: restrictions, what a principal holds, and recorded notices,
+/// which are written under the lock of their attempt.
 async fn read_soft(connection: &mut PgConnection, facts: &mut Facts, wanted: &Needs) -> Result<(), DbError> {
     if !wanted.restrictions.is_empty() {
         for (hotel, rows) in &mut facts.restrictions {
@@ -119,6 +136,9 @@ async fn read_soft(connection: &mut PgConnection, facts: &mut Facts, wanted: &Ne
         for (key, scope, rule) in reads::restrictions(connection, &wanted.restrictions).await? {
             facts.restrictions.entry(key.hotel).or_default().insert((key.room_type, scope, key.date), rule);
         }
+    }
+    if !wanted.notices.is_empty() {
+        facts.notices.extend(provider_events::recorded(connection, &wanted.notices).await?);
     }
     if !wanted.caps.is_empty() {
         for cap in &wanted.caps {
@@ -164,6 +184,11 @@ pub(crate) async fn lock_aggregates(
     if !waiting.reservations.is_empty() {
         let rows = reservations::lock(connection, &waiting.reservations).await?;
         read_what_stands(connection, facts, rows).await?;
+    }
+    if !waiting.changes.is_empty() {
+        for row in changes::lock(connection, &waiting.changes).await? {
+            facts.changes.insert(row.id, row);
+        }
     }
     if !waiting.holds.is_empty() {
         locked = holds::lock(connection, &waiting.holds).await?;

@@ -6,13 +6,14 @@ use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{
     clock::Moment,
     hold::HoldState,
-    ids::{AttemptId, HoldId, ReservationId},
+    ids::{AttemptId, ChangeId, HoldId, ReservationId},
 };
 use keyrack_store::{
     attempts,
     attempts::{AttemptMove, AttemptRow},
     audit,
     audit::NewAudit,
+    changes::{self, ChangeMove},
     holds,
     holds::{HoldRow, UnitNight},
     keys,
@@ -21,12 +22,18 @@ use keyrack_store::{
     nights::{NightDelta, NightKey},
     outbox,
     outbox::NewEvent,
+    payment_history,
+    payment_history::Movement,
+    provider_events,
+    provider_events::EventRow,
     refunds,
-    refunds::{Movement, RefundRow},
+    refunds::RefundRow,
     reservation_rooms,
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations,
     reservations::{ReservationMove, ReservationRow},
+    stay_changes,
+    stay_changes::StayReplaced,
 };
 
 use crate::{Changes, Write};
@@ -42,12 +49,15 @@ pub(crate) struct Sheet {
     placed: Vec<(HoldRow, Vec<UnitNight>)>,
     opened: Vec<AttemptRow>,
     reserved: Vec<(ReservationRow, Vec<UnitNight>)>,
+    changed: BTreeMap<ChangeId, ChangeMove>,
     moved: BTreeMap<ReservationId, ReservationMove>,
+    replaced: Vec<StayReplaced>,
     cancelled: Vec<RoomCancelled>,
     given_back: Vec<NightsFrom>,
     taken_again: Vec<NightsFrom>,
     refunds: Vec<RefundRow>,
     movements: Vec<Movement>,
+    notices: Vec<EventRow>,
     audit: Vec<NewAudit>,
     keys: Vec<NewKey>,
     events: Vec<NewEvent>,
@@ -78,8 +88,12 @@ impl Sheet {
             && self.shifted.is_empty()
             && self.placed.is_empty()
             && self.opened.is_empty()
+            && self.changed.is_empty()
+            && self.reserved.is_empty()
             && self.moved.is_empty()
+            && self.replaced.is_empty()
             && self.keys.is_empty()
+            && self.notices.is_empty()
     }
 
     fn add_write(&mut self, write: Write) {
@@ -102,6 +116,12 @@ impl Sheet {
                     self.shifted.insert(shift.id, shift);
                 }
             },
+            Write::ShiftChange(shift) => match self.changed.get_mut(&shift.id) {
+                Some(earlier) => *earlier = ChangeMove { from: earlier.from, ..shift },
+                None => {
+                    self.changed.insert(shift.id, shift);
+                }
+            },
             Write::MakeReservation(row, units) => self.reserved.push((*row, units)),
             Write::ShiftReservation(shift) => match self.moved.get_mut(&shift.id) {
                 // As with attempts: from where the first one came to where the last one goes.
@@ -113,11 +133,13 @@ impl Sheet {
                     self.moved.insert(shift.id, shift);
                 }
             },
+            Write::ReplaceStay(change) => self.replaced.push(*change),
             Write::CancelRoom(room) => self.cancelled.push(room),
             Write::GiveBack(nights) => self.given_back.push(nights),
             Write::TakeAgain(nights) => self.taken_again.push(nights),
             Write::RequestRefund(row) => self.refunds.push(row),
             Write::Record(movement) => self.movements.push(movement),
+            Write::NoteNotice(event) => self.notices.push(*event),
         }
     }
 
@@ -137,6 +159,7 @@ impl Sheet {
         let closed: Vec<_> = self.closed.into_iter().collect();
         let deferred: Vec<_> = self.deferred.into_iter().collect();
         let shifted: Vec<_> = self.shifted.into_values().collect();
+        let changed: Vec<_> = self.changed.into_values().collect();
         let moved: Vec<_> = self.moved.into_values().collect();
         holds::close(connection, &closed, now).await?;
         holds::defer(connection, &deferred).await?;
@@ -144,13 +167,16 @@ impl Sheet {
         attempts::shift(connection, &shifted, now).await?;
         holds::insert(connection, &self.placed).await?;
         attempts::insert(connection, &self.opened).await?;
+        changes::shift(connection, &changed).await?;
         reservations::insert(connection, &self.reserved).await?;
+        stay_changes::replace(connection, &self.replaced, now).await?;
         reservations::shift(connection, &moved).await?;
         reservation_rooms::cancel(connection, &self.cancelled, now).await?;
         reservation_rooms::give_back(connection, &self.given_back, now).await?;
         reservation_rooms::take_again(connection, &self.taken_again).await?;
         refunds::insert(connection, &self.refunds).await?;
-        refunds::record(connection, &self.movements, now).await?;
+        payment_history::record(connection, &self.movements, now).await?;
+        provider_events::insert(connection, &self.notices, now).await?;
         audit::append(connection, &self.audit).await?;
         keys::insert(connection, self.keys, now).await?;
         outbox::append(connection, &self.events).await

@@ -6,6 +6,9 @@
 
 #![expect(clippy::expect_used, reason = "a check that cannot be set up has failed")]
 
+pub mod customer;
+pub mod settlement;
+
 use std::time::Duration;
 
 use async_trait::async_trait;

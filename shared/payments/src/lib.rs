@@ -14,6 +14,7 @@ mod outcome;
 mod port;
 mod provider_ids;
 mod reference;
+mod settlement;
 mod signature;
 mod simulator;
 mod stripe;
@@ -29,6 +30,10 @@ pub use self::{
     port::PaymentProvider,
     provider_ids::{ForgetfulIds, NotAProviderId, ProviderId, ProviderIds},
     reference::{NotOurReference, Reference, RefundTry},
+    settlement::{
+        ChargeName, Moved, NotAName, Settlement, SettlementFrom, SettlementLine, SettlementPage,
+        SettlementPosition,
+    },
     signature::{BadSignatureSettings, SignatureCheck, sign},
     simulator::{BadProviderUrl, SimulatorNotices, SimulatorProvider},
     stripe::{

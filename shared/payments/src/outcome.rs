@@ -11,7 +11,7 @@
 
 use std::{error::Error, fmt};
 
-use keyrack_domain::money::Money;
+use keyrack_domain::{money::Money, page_url::PageUrl};
 use serde::{Deserialize, Serialize};
 
 pub type BoxError = Box<dyn Error + Send + Sync>;
@@ -21,6 +21,12 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 pub enum Authorization {
     /// The amount is set aside.
     Authorized,
+    /// Nothing is set aside yet: the customer has to go to this page first. How that ends is told by a
+    /// notice, or found by a look-up; a session that nobody waits for any more is ended by
+    /// [`expire_session`](crate::PaymentProvider::expire_session).
+    ActionRequired {
+        url: PageUrl,
+    },
     /// This method will not pay; another may.
     Declined(DeclineReason),
     Refused(Refusal),
@@ -75,6 +81,10 @@ pub enum Standing {
     Nothing,
     /// Set aside, not taken (a capture may be under way).
     Authorized {
+        amount: Money,
+    },
+    /// The customer has been sent to a page and has not decided. Nothing is set aside.
+    ActionRequired {
         amount: Money,
     },
     /// Taken. Asked by the authorization's reference too, once its capture has happened.

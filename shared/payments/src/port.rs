@@ -7,6 +7,7 @@ use crate::{
     deadline::Deadline,
     outcome::{Authorization, Capture, LookUp, Refund, Void},
     reference::{Reference, RefundTry},
+    settlement::{ChargeName, Settlement, SettlementFrom},
 };
 
 /// A payment provider.
@@ -33,9 +34,22 @@ pub trait PaymentProvider: fmt::Debug + Send + Sync {
     /// money can be taken for this attempt.
     async fn void(&self, attempt: AttemptId, deadline: Deadline) -> Void;
 
+    /// Ends the session in which the provider waits for its customer: whoever comes back to the page then is
+    /// told that it is over, and after `Voided` no money can be taken for this attempt.
+    async fn expire_session(&self, attempt: AttemptId, deadline: Deadline) -> Void {
+        self.void(attempt, deadline).await
+    }
+
     /// Gives back of the attempt's capture. All refunds together never exceed it.
     async fn refund(&self, refund: RefundTry, amount: Money, deadline: Deadline) -> Refund;
 
     /// What a reference stands for. Changes nothing.
     async fn look_up(&self, reference: Reference, deadline: Deadline) -> LookUp;
+
+    /// One page of what has moved, oldest first, at most `limit` lines. Changes nothing.
+    async fn settlement(&self, from: &SettlementFrom, limit: u16, deadline: Deadline) -> Settlement;
+
+    /// Gives all of a charge back that none of our references names, once: the name of the refund derives
+    /// from the charge's.
+    async fn return_charge(&self, charge: &ChargeName, amount: Money, deadline: Deadline) -> Refund;
 }

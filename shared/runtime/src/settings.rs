@@ -4,6 +4,7 @@
 mod limits;
 mod payments;
 mod sandbox;
+mod secrets;
 mod shards;
 
 use std::{
@@ -99,6 +100,13 @@ pub struct Provider {
     pub deadline_ms: NonZeroU64,
     /// How long the release of a hold waits for a payment in flight.
     pub auth_timeout_s: NonZeroU64,
+    /// With which the provider signs its notices. Empty: none are received.
+    #[serde(deserialize_with = "secrets::read")]
+    pub webhook_secrets: Vec<SecretString>,
+    /// How far the time of a signature may lie from now, before or after.
+    pub webhook_tolerance_s: u64,
+    /// The same, where the customer has to act first.
+    pub action_timeout_s: NonZeroU64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -118,6 +126,7 @@ pub struct Workers {
     pub port: u16,
     pub expiry_interval_ms: NonZeroU64,
     pub reconciliation_interval_ms: NonZeroU64,
+    pub settlement_interval_s: NonZeroU64,
     pub horizon_interval_s: NonZeroU64,
     pub key_retention_interval_s: NonZeroU64,
 }

@@ -5,7 +5,7 @@ use keyrack_domain::{
     attempt::{AttemptState, Purpose},
     clock::Moment,
     guest::Guest,
-    ids::{AttemptId, HoldId, HotelId, PrincipalId},
+    ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, ReservationId},
     method_token::MethodToken,
     money::Money,
     operation_key::{CONTRACT_VERSION, Endpoint, Fingerprint, OperationKey},
@@ -21,7 +21,12 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AttemptRow {
     pub id: AttemptId,
-    pub hold: HoldId,
+    pub purpose: Purpose,
+    /// Whose units it claims, where its purpose is to claim some.
+    pub hold: Option<HoldId>,
+    /// What it pays for, where that exists already: not for a booking, which makes it.
+    pub reservation: Option<ReservationId>,
+    pub change: Option<ChangeId>,
     pub principal: PrincipalId,
     pub endpoint: Endpoint,
     pub key: OperationKey,
@@ -74,7 +79,10 @@ pub struct AttemptMove {
 struct Raw {
     hotel_id: i32,
     attempt_id: Uuid,
-    hold_id: Uuid,
+    purpose: String,
+    hold_id: Option<Uuid>,
+    reservation_id: Option<Uuid>,
+    change_id: Option<Uuid>,
     principal_id: Uuid,
     endpoint: String,
     idempotency_key: String,
@@ -100,7 +108,11 @@ impl TryFrom<Raw> for AttemptRow {
         let hotel = HotelId(r.hotel_id);
         Ok(Self {
             id: AttemptId::new(hotel, r.attempt_id),
-            hold: HoldId::new(hotel, r.hold_id),
+            purpose: Purpose::from_name(&r.purpose)
+                .ok_or_else(|| DbError::unreadable("purpose of an attempt", &r.purpose))?,
+            hold: r.hold_id.map(|id| HoldId::new(hotel, id)),
+            reservation: r.reservation_id.map(|id| ReservationId::new(hotel, id)),
+            change: r.change_id.map(|id| ChangeId::new(hotel, id)),
             principal: PrincipalId(r.principal_id),
             endpoint: Endpoint::of_attempts(&r.endpoint)
                 .ok_or_else(|| DbError::unreadable("endpoint of an attempt", &r.endpoint))?,
@@ -133,12 +145,12 @@ pub async fn read(
     let (hotels, attempts) = columns(ids);
     let rows = sqlx::query_as!(
         Raw,
-        r#"-- store::attempts::read
-        SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.endpoint, a.idempotency_key,
+        "-- store::attempts::read
+        SELECT a.hotel_id, a.attempt_id, a.purpose, a.hold_id, a.reservation_id, a.change_id, a.principal_id, a.endpoint, a.idempotency_key,
                a.try_id, a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
                a.failure, a.captured, a.refund_committed, a.refunds
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, attempt_id)
-        JOIN payment_attempts a ON a.hotel_id = w.hotel_id AND a.attempt_id = w.attempt_id"#,
+        JOIN payment_attempts a ON a.hotel_id = w.hotel_id AND a.attempt_id = w.attempt_id",
         &hotels,
         &attempts
     )
@@ -155,8 +167,8 @@ pub async fn lock(
     let (hotels, attempts) = columns(ids);
     let rows = sqlx::query_as!(
         Raw,
-        r#"-- store::attempts::lock
-        SELECT l.hotel_id, l.attempt_id, l.hold_id AS "hold_id!", l.principal_id, l.endpoint, l.idempotency_key,
+        "-- store::attempts::lock
+        SELECT l.hotel_id, l.attempt_id, l.purpose, l.hold_id, l.reservation_id, l.change_id, l.principal_id, l.endpoint, l.idempotency_key,
                l.try_id, l.fingerprint, l.state, l.amount, l.currency, l.method_token, l.guest, l.deadline_at, l.created_at,
                l.failure, l.captured, l.refund_committed, l.refunds
         FROM (
@@ -165,14 +177,14 @@ pub async fn lock(
             ORDER BY u.hotel_id, u.attempt_id
         ) AS w
         CROSS JOIN LATERAL (
-            SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.endpoint, a.idempotency_key, a.try_id,
+            SELECT a.hotel_id, a.attempt_id, a.purpose, a.hold_id, a.reservation_id, a.change_id, a.principal_id, a.endpoint, a.idempotency_key, a.try_id,
                    a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
                    a.captured, a.refund_committed, a.refunds
             FROM payment_attempts a
             WHERE a.hotel_id = w.hotel_id
               AND a.attempt_id = w.attempt_id
             FOR NO KEY UPDATE
-        ) AS l"#,
+        ) AS l",
         &hotels,
         &attempts
     )
@@ -191,13 +203,13 @@ pub async fn look_up(
     }
     let rows = sqlx::query_as!(
         Raw,
-        r#"-- store::attempts::look_up
-        SELECT k.hotel_id, k.attempt_id, k.hold_id AS "hold_id!", k.principal_id, k.endpoint, k.idempotency_key,
+        "-- store::attempts::look_up
+        SELECT k.hotel_id, k.attempt_id, k.purpose, k.hold_id, k.reservation_id, k.change_id, k.principal_id, k.endpoint, k.idempotency_key,
                k.try_id, k.fingerprint, k.state, k.amount, k.currency, k.method_token, k.guest, k.deadline_at, k.created_at,
                k.failure, k.captured, k.refund_committed, k.refunds
         FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[]) AS w (hotel_id, principal_id, endpoint, key)
         CROSS JOIN LATERAL (
-            SELECT a.hotel_id, a.attempt_id, a.hold_id, a.principal_id, a.endpoint, a.idempotency_key, a.try_id,
+            SELECT a.hotel_id, a.attempt_id, a.purpose, a.hold_id, a.reservation_id, a.change_id, a.principal_id, a.endpoint, a.idempotency_key, a.try_id,
                    a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at, a.failure,
                    a.captured, a.refund_committed, a.refunds
             FROM payment_attempts a
@@ -206,7 +218,7 @@ pub async fn look_up(
               AND a.endpoint = w.endpoint
               AND a.idempotency_key = w.key
             LIMIT 1
-        ) AS k"#,
+        ) AS k",
         &scopes.iter().map(|s| s.hotel.0).collect::<Vec<i32>>(),
         &scopes.iter().map(|s| s.principal.0).collect::<Vec<Uuid>>(),
         &scopes.iter().map(|s| s.endpoint.0.to_owned()).collect::<Vec<String>>(),
@@ -236,16 +248,16 @@ pub async fn of_principal(
 ) -> Result<Vec<AttemptRow>, DbError> {
     let rows = sqlx::query_as!(
         Raw,
-        r#"-- store::attempts::of_principal
-        SELECT a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", a.principal_id, a.endpoint, a.idempotency_key,
+        "-- store::attempts::of_principal
+        SELECT a.hotel_id, a.attempt_id, a.purpose, a.hold_id, a.reservation_id, a.change_id, a.principal_id, a.endpoint, a.idempotency_key,
                a.try_id, a.fingerprint, a.state, a.amount, a.currency, a.method_token, a.guest, a.deadline_at, a.created_at,
                a.failure, a.captured, a.refund_committed, a.refunds
         FROM payment_attempts a
         WHERE a.principal_id = $1
           AND a.idempotency_key = $2
-          AND a.hold_id IS NOT NULL
+          AND a.purpose = 'booking'
         ORDER BY a.created_at, a.hotel_id
-        LIMIT 100"#,
+        LIMIT 100",
         principal.0,
         key.as_str()
     )
@@ -264,18 +276,19 @@ pub async fn insert(connection: &mut PgConnection, attempts: &[AttemptRow]) -> R
     sqlx::query!(
         "-- store::attempts::insert
         INSERT INTO payment_attempts (
-            hotel_id, attempt_id, purpose, hold_id, principal_id, endpoint, idempotency_key, try_id, fingerprint,
-            contract_version, state, amount, currency, method_token, guest, deadline_at, created_at)
-        SELECT u.hotel_id, u.attempt_id, $14, u.hold_id, u.principal_id, u.endpoint, u.idempotency_key, u.try_id,
+            hotel_id, attempt_id, purpose, hold_id, reservation_id, change_id, principal_id, endpoint, idempotency_key,
+            try_id, fingerprint, contract_version, state, amount, currency, method_token, guest, deadline_at, created_at)
+        SELECT u.hotel_id, u.attempt_id, u.purpose, u.hold_id, u.reservation_id, u.change_id, u.principal_id, u.endpoint, u.idempotency_key, u.try_id,
                u.fingerprint, $15, 'PENDING_PAYMENT', u.amount, u.currency, u.method_token, u.guest, u.deadline_at,
                u.created_at
         FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::bytea[],
-                    $9::numeric[], $10::text[], $11::text[], $12::jsonb[], $13::timestamptz[], $16::timestamptz[])
+                    $9::numeric[], $10::text[], $11::text[], $12::jsonb[], $13::timestamptz[], $16::timestamptz[],
+                    $14::text[], $17::uuid[], $18::uuid[])
             AS u (hotel_id, attempt_id, hold_id, principal_id, endpoint, idempotency_key, try_id, fingerprint,
-                  amount, currency, method_token, guest, deadline_at, created_at)",
+                  amount, currency, method_token, guest, deadline_at, created_at, purpose, reservation_id, change_id)",
         &hotels,
         &ids,
-        &attempts.iter().map(|a| a.hold.uuid()).collect::<Vec<Uuid>>(),
+        &attempts.iter().map(|a| a.hold.map(HoldId::uuid)).collect::<Vec<Option<Uuid>>>() as &[Option<Uuid>],
         &attempts.iter().map(|a| a.principal.0).collect::<Vec<Uuid>>(),
         &attempts.iter().map(|a| a.endpoint.0.to_owned()).collect::<Vec<String>>(),
         &attempts.iter().map(|a| a.key.as_str().to_owned()).collect::<Vec<String>>(),
@@ -286,9 +299,12 @@ pub async fn insert(connection: &mut PgConnection, attempts: &[AttemptRow]) -> R
         &attempts.iter().map(|a| a.method.expose().to_owned()).collect::<Vec<String>>(),
         &guests,
         &attempts.iter().map(|a| a.deadline_at.0).collect::<Vec<chrono::DateTime<chrono::Utc>>>(),
-        Purpose::Booking.as_str(),
+        &attempts.iter().map(|a| a.purpose.as_str().to_owned()).collect::<Vec<String>>(),
         CONTRACT_VERSION,
-        &attempts.iter().map(|a| a.created_at.0).collect::<Vec<chrono::DateTime<chrono::Utc>>>()
+        &attempts.iter().map(|a| a.created_at.0).collect::<Vec<chrono::DateTime<chrono::Utc>>>(),
+        &attempts.iter().map(|a| a.reservation.map(ReservationId::uuid)).collect::<Vec<Option<Uuid>>>()
+            as &[Option<Uuid>],
+        &attempts.iter().map(|a| a.change.map(ChangeId::uuid)).collect::<Vec<Option<Uuid>>>() as &[Option<Uuid>]
     )
     .execute(connection)
     .await?
@@ -334,11 +350,45 @@ pub async fn shift(connection: &mut PgConnection, moves: &[AttemptMove], at: Mom
     .exactly(moves.len(), "store::attempts::shift")
 }
 
+/// The attempts that have paid for each of these reservations, first to last.
+pub async fn that_paid(
+    connection: &mut PgConnection,
+    reservations: &[ReservationId],
+) -> Result<Vec<(ReservationId, AttemptId)>, DbError> {
+    let rows = sqlx::query!(
+        r#"-- store::attempts::that_paid
+        SELECT w.hotel_id AS "hotel_id!", w.reservation_id AS "reservation_id!", p.attempt_id AS "attempt_id!"
+        FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, reservation_id)
+        CROSS JOIN LATERAL (
+            SELECT r.attempt_id
+            FROM reservations r
+            WHERE r.hotel_id = w.hotel_id
+              AND r.reservation_id = w.reservation_id
+              AND r.attempt_id IS NOT NULL
+            UNION ALL
+            SELECT a.attempt_id
+            FROM payment_attempts a
+            WHERE a.hotel_id = w.hotel_id
+              AND a.reservation_id = w.reservation_id
+              AND a.state = 'CONFIRMED'
+        ) AS p
+        ORDER BY w.hotel_id, w.reservation_id, p.attempt_id"#,
+        &reservations.iter().map(|id| id.hotel().0).collect::<Vec<i32>>(),
+        &reservations.iter().map(|id| id.uuid()).collect::<Vec<Uuid>>()
+    )
+    .fetch_all(connection)
+    .await?;
+    let pair = |hotel, reservation, attempt| {
+        (ReservationId::new(hotel, reservation), AttemptId::new(hotel, attempt))
+    };
+    Ok(rows.into_iter().map(|r| pair(HotelId(r.hotel_id), r.reservation_id, r.attempt_id)).collect())
+}
+
 /// A case that this resolver owns until its lease ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LeasedCase {
     pub id: AttemptId,
-    pub hold: HoldId,
+    pub hold: Option<HoldId>,
     /// It was PENDING_PAYMENT until now.
     pub is_new: bool,
 }
@@ -369,7 +419,7 @@ pub async fn lease_unknown(
         ) AS due
         WHERE a.hotel_id = due.hotel_id
           AND a.attempt_id = due.attempt_id
-        RETURNING a.hotel_id, a.attempt_id, a.hold_id AS "hold_id!", due.is_new AS "is_new!""#,
+        RETURNING a.hotel_id, a.attempt_id, a.hold_id, due.is_new AS "is_new!""#,
         lease,
         now.0,
         until.0,
@@ -377,12 +427,40 @@ pub async fn lease_unknown(
     )
     .fetch_all(connection)
     .await?;
-    let case = |hotel, attempt, hold, is_new| LeasedCase {
+    let case = |hotel, attempt, hold: Option<Uuid>, is_new| LeasedCase {
         id: AttemptId::new(hotel, attempt),
-        hold: HoldId::new(hotel, hold),
+        hold: hold.map(|id| HoldId::new(hotel, id)),
         is_new,
     };
     Ok(rows.into_iter().map(|r| case(HotelId(r.hotel_id), r.attempt_id, r.hold_id, r.is_new)).collect())
+}
+
+/// Takes one case that nobody has leased; false where there is none, or somebody has it.
+pub async fn lease_one(
+    connection: &mut PgConnection,
+    id: AttemptId,
+    lease: Uuid,
+    now: Moment,
+    until: Moment,
+) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        "-- store::attempts::lease_one
+        UPDATE payment_attempts
+        SET lease_id = $3,
+            leased_until = $5
+        WHERE hotel_id = $1
+          AND attempt_id = $2
+          AND state = 'RECONCILING'
+          AND (leased_until IS NULL OR leased_until < $4)",
+        id.hotel().0,
+        id.uuid(),
+        lease,
+        now.0,
+        until.0
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
 }
 
 /// Open attempts: how many there are.

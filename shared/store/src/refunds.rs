@@ -1,4 +1,4 @@
-//! `refunds`: money on its way back, and `payment_history`, which only grows.
+//! `refunds`: money on its way back. A refund's state and try change under the lock of its attempt.
 
 use keyrack_db::{DbError, ExactRows, PgConnection};
 use keyrack_domain::{
@@ -126,25 +126,6 @@ pub async fn take_due(
     rows.into_iter().map(|row| Ok(refund!(row))).collect()
 }
 
-/// `REQUESTED -> SUCCEEDED`; false when somebody else settled it before.
-pub async fn succeed(connection: &mut PgConnection, id: RefundId, at: Moment) -> Result<bool, DbError> {
-    let done = sqlx::query!(
-        "-- store::refunds::succeed
-        UPDATE refunds
-        SET state = 'SUCCEEDED',
-            settled_at = $3
-        WHERE hotel_id = $1
-          AND refund_id = $2
-          AND state = 'REQUESTED'",
-        id.hotel().0,
-        id.uuid(),
-        at.0
-    )
-    .execute(connection)
-    .await?;
-    Ok(done.rows_affected() == 1)
-}
-
 /// After a definite failure: the next send carries a new reference. False when it was settled meanwhile.
 pub async fn try_anew(
     connection: &mut PgConnection,
@@ -194,60 +175,235 @@ pub async fn needs_attention(
     Ok(done.rows_affected() == 1)
 }
 
-/// A movement of money that became known.
+/// As it stands at the provider too.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Movement {
-    pub attempt: AttemptId,
-    pub kind: MovementKind,
-    pub amount: Money,
-    /// The provider's reference.
-    pub reference: String,
+pub struct KnownRefund {
+    pub row: RefundRow,
+    pub provider_id: Option<String>,
+    /// Made at the provider and not by us.
+    pub by_hand: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MovementKind {
-    Captured,
-    RefundRequested,
-    RefundSucceeded,
-    RefundFailed,
-}
-
-impl MovementKind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Captured => "captured",
-            Self::RefundRequested => "refund_requested",
-            Self::RefundSucceeded => "refund_succeeded",
-            Self::RefundFailed => "refund_failed",
-        }
-    }
-}
-
-/// In the order given.
-pub async fn record(
+/// All of an attempt, by their numbers, under the attempt's lock.
+pub async fn lock_of_attempt(
     connection: &mut PgConnection,
-    movements: &[Movement],
+    attempt: AttemptId,
+) -> Result<Vec<KnownRefund>, DbError> {
+    let rows = sqlx::query!(
+        "-- store::refunds::lock_of_attempt
+        SELECT hotel_id, refund_id, attempt_id, number, try AS try_number, state, amount, currency, reason, requested_at,
+               provider_id, by_hand
+        FROM refunds
+        WHERE hotel_id = $1
+          AND attempt_id = $2
+        ORDER BY refund_id
+        FOR NO KEY UPDATE",
+        attempt.hotel().0,
+        attempt.uuid()
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            let (provider_id, by_hand) = (row.provider_id.clone(), row.by_hand);
+            Ok(KnownRefund { row: refund!(row), provider_id, by_hand })
+        })
+        .collect()
+}
+
+/// `REQUESTED` or `NEEDS_ATTENTION -> SUCCEEDED`; false when somebody else settled it before.
+pub async fn succeed(
+    connection: &mut PgConnection,
+    id: RefundId,
+    provider_id: Option<&str>,
     at: Moment,
+) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        "-- store::refunds::succeed
+        UPDATE refunds
+        SET state = 'SUCCEEDED',
+            settled_at = $3,
+            provider_id = coalesce(provider_id, $4)
+        WHERE hotel_id = $1
+          AND refund_id = $2
+          AND state IN ('REQUESTED', 'NEEDS_ATTENTION')",
+        id.hotel().0,
+        id.uuid(),
+        at.0,
+        provider_id
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// The provider's id of a refund that had none. False where it has one.
+pub async fn name(connection: &mut PgConnection, id: RefundId, provider_id: &str) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        "-- store::refunds::name
+        UPDATE refunds
+        SET provider_id = $3
+        WHERE hotel_id = $1
+          AND refund_id = $2
+          AND provider_id IS NULL",
+        id.hotel().0,
+        id.uuid(),
+        provider_id
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// `SUCCEEDED ->` another state, with the try that comes next.
+pub async fn undo(
+    connection: &mut PgConnection,
+    id: RefundId,
+    to: RefundState,
+    next_try: i32,
+    retry_at: Moment,
 ) -> Result<(), DbError> {
-    if movements.is_empty() {
-        return Ok(());
-    }
     sqlx::query!(
-        "-- store::refunds::record
-        INSERT INTO payment_history (hotel_id, attempt_id, kind, amount, currency, reference, at)
-        SELECT u.hotel_id, u.attempt_id, u.kind, u.amount, u.currency, u.reference, $7
-        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::numeric[], $5::text[], $6::text[])
-            WITH ORDINALITY AS u (hotel_id, attempt_id, kind, amount, currency, reference, place)
-        ORDER BY u.place",
-        &movements.iter().map(|m| m.attempt.hotel().0).collect::<Vec<i32>>(),
-        &movements.iter().map(|m| m.attempt.uuid()).collect::<Vec<Uuid>>(),
-        &movements.iter().map(|m| m.kind.as_str().to_owned()).collect::<Vec<String>>(),
-        &movements.iter().map(|m| m.amount.amount()).collect::<Vec<Decimal>>(),
-        &movements.iter().map(|m| m.amount.currency().code().to_owned()).collect::<Vec<String>>(),
-        &movements.iter().map(|m| m.reference.clone()).collect::<Vec<String>>(),
-        at.0
+        "-- store::refunds::undo
+        UPDATE refunds
+        SET state = $3,
+            try = $4,
+            retry_at = $5,
+            settled_at = NULL,
+            provider_id = NULL
+        WHERE hotel_id = $1
+          AND refund_id = $2
+          AND state = 'SUCCEEDED'",
+        id.hotel().0,
+        id.uuid(),
+        to.as_str(),
+        next_try,
+        retry_at.0
     )
     .execute(connection)
     .await?
-    .exactly(movements.len(), "store::refunds::record")
+    .exactly(1, "store::refunds::undo")
+}
+
+/// `REQUESTED` or `NEEDS_ATTENTION -> NEEDS_ATTENTION`, with the try that would come next.
+pub async fn park(connection: &mut PgConnection, id: RefundId, next_try: i32) -> Result<(), DbError> {
+    sqlx::query!(
+        "-- store::refunds::park
+        UPDATE refunds
+        SET state = 'NEEDS_ATTENTION',
+            try = $3
+        WHERE hotel_id = $1
+          AND refund_id = $2
+          AND state IN ('REQUESTED', 'NEEDS_ATTENTION')",
+        id.hotel().0,
+        id.uuid(),
+        next_try
+    )
+    .execute(connection)
+    .await?
+    .exactly(1, "store::refunds::park")
+}
+
+/// `NEEDS_ATTENTION -> REQUESTED`, to be sent at once.
+pub async fn request_again(
+    connection: &mut PgConnection,
+    id: RefundId,
+    next_try: i32,
+    now: Moment,
+) -> Result<(), DbError> {
+    sqlx::query!(
+        "-- store::refunds::request_again
+        UPDATE refunds
+        SET state = 'REQUESTED',
+            try = $3,
+            retry_at = $4
+        WHERE hotel_id = $1
+          AND refund_id = $2
+          AND state = 'NEEDS_ATTENTION'",
+        id.hotel().0,
+        id.uuid(),
+        next_try,
+        now.0
+    )
+    .execute(connection)
+    .await?
+    .exactly(1, "store::refunds::request_again")
+}
+
+/// A refund that was made at the provider, as it became known.
+pub async fn insert_by_hand(
+    connection: &mut PgConnection,
+    refund: &RefundRow,
+    provider_id: &str,
+) -> Result<(), DbError> {
+    sqlx::query!(
+        "-- store::refunds::insert_by_hand
+        INSERT INTO refunds (
+            hotel_id, refund_id, attempt_id, number, try, state, amount, currency, reason, requested_at, retry_at,
+            settled_at, provider_id, by_hand)
+        VALUES ($1, $2, $3, $4, $5, 'SUCCEEDED', $6, $7, $8, $9, $9, $9, $10, true)",
+        refund.id.hotel().0,
+        refund.id.uuid(),
+        refund.attempt.uuid(),
+        refund.number,
+        refund.try_number,
+        refund.amount.amount(),
+        refund.amount.currency().code(),
+        refund.reason,
+        refund.requested_at.0,
+        provider_id
+    )
+    .execute(connection)
+    .await?
+    .exactly(1, "store::refunds::insert_by_hand")
+}
+
+/// The attempt that a refund is of.
+pub async fn attempt_of(connection: &mut PgConnection, id: RefundId) -> Result<Option<AttemptId>, DbError> {
+    let attempt = sqlx::query_scalar!(
+        "-- store::refunds::attempt_of
+        SELECT attempt_id
+        FROM refunds
+        WHERE hotel_id = $1
+          AND refund_id = $2",
+        id.hotel().0,
+        id.uuid()
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(attempt.map(|attempt| AttemptId::new(id.hotel(), attempt)))
+}
+
+/// Those that an operator must look at, oldest first, after a place in that order.
+pub async fn needing_attention(
+    connection: &mut PgConnection,
+    after: Option<RefundId>,
+    limit: i64,
+) -> Result<Vec<RefundRow>, DbError> {
+    let rows = sqlx::query!(
+        "-- store::refunds::needing_attention
+        SELECT hotel_id, refund_id, attempt_id, number, try AS try_number, state, amount, currency, reason, requested_at
+        FROM refunds
+        WHERE state = 'NEEDS_ATTENTION'
+          AND (refund_id, hotel_id) > ($1, $2)
+        ORDER BY refund_id, hotel_id
+        LIMIT $3",
+        after.map_or(Uuid::nil(), RefundId::uuid),
+        after.map_or(0, |id| id.hotel().0),
+        limit
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(|row| Ok(refund!(row))).collect()
+}
+
+pub async fn count_needing_attention(connection: &mut PgConnection) -> Result<i64, DbError> {
+    Ok(sqlx::query_scalar!(
+        r#"-- store::refunds::count_needing_attention
+        SELECT count(*) AS "count!"
+        FROM refunds
+        WHERE state = 'NEEDS_ATTENTION'"#
+    )
+    .fetch_one(connection)
+    .await?)
 }

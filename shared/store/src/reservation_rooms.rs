@@ -75,6 +75,7 @@ pub struct SoldUnit {
     pub is_given_back: bool,
 }
 
+/// Without those that a change has let go: they are no part of the stay.
 pub async fn units(
     connection: &mut PgConnection,
     ids: impl IntoIterator<Item = &ReservationId>,
@@ -87,6 +88,7 @@ pub async fn units(
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, reservation_id)
         JOIN reservations r ON r.hotel_id = w.hotel_id AND r.reservation_id = w.reservation_id
         JOIN reservation_nights n ON n.hotel_id = w.hotel_id AND n.reservation_id = w.reservation_id
+        WHERE n.left_at_version IS NULL
         ORDER BY n.hotel_id, n.reservation_id, n.room, n.stay_date"#,
         &hotels,
         &reservations
@@ -214,7 +216,8 @@ pub async fn take_again(connection: &mut PgConnection, nights: &[NightsFrom]) ->
           AND n.reservation_id = u.reservation_id
           AND n.room = m.room
           AND n.stay_date >= u.first
-          AND n.given_back_at IS NOT NULL",
+          AND n.given_back_at IS NOT NULL
+          AND n.left_at_version IS NULL",
         &hotels,
         &ids,
         &nights.iter().map(|n| n.first).collect::<Vec<NaiveDate>>()
@@ -233,6 +236,21 @@ pub(crate) async fn insert(
         .iter()
         .flat_map(|(row, _)| (1..).zip(&row.document.rooms).map(|(n, room)| (row.id, n, room.total)))
         .collect();
+    insert_rooms(connection, &rooms).await?;
+    let units: Vec<(ReservationId, i32, &UnitNight)> = reservations
+        .iter()
+        .flat_map(|(row, units)| units.iter().map(|unit| (row.id, row.version, unit)))
+        .collect();
+    insert_units(connection, &units).await
+}
+
+pub(crate) async fn insert_rooms(
+    connection: &mut PgConnection,
+    rooms: &[(ReservationId, i16, Money)],
+) -> Result<(), DbError> {
+    if rooms.is_empty() {
+        return Ok(());
+    }
     sqlx::query!(
         "-- store::reservation_rooms::insert
         INSERT INTO reservation_rooms (hotel_id, reservation_id, room, total)
@@ -243,34 +261,38 @@ pub(crate) async fn insert(
         &rooms.iter().map(|(_, room, _)| *room).collect::<Vec<i16>>(),
         &rooms.iter().map(|(.., total)| total.amount()).collect::<Vec<Decimal>>()
     )
-    .execute(&mut *connection)
+    .execute(connection)
     .await?
-    .exactly(rooms.len(), "store::reservation_rooms::insert")?;
-    insert_units(connection, reservations).await
+    .exactly(rooms.len(), "store::reservation_rooms::insert")
 }
 
-async fn insert_units(
+/// Each with the version of its reservation that takes it.
+pub(crate) async fn insert_units(
     connection: &mut PgConnection,
-    reservations: &[(ReservationRow, Vec<UnitNight>)],
+    units: &[(ReservationId, i32, &UnitNight)],
 ) -> Result<(), DbError> {
-    let units: Vec<(ReservationId, &UnitNight)> =
-        reservations.iter().flat_map(|(row, units)| units.iter().map(|unit| (row.id, unit))).collect();
+    if units.is_empty() {
+        return Ok(());
+    }
     sqlx::query!(
         "-- store::reservation_rooms::insert_units
         INSERT INTO reservation_nights (
-            hotel_id, reservation_id, room, stay_date, room_type_id, rate_plan_id, amount, price_version)
-        SELECT u.hotel_id, u.reservation_id, u.room, u.stay_date, u.room_type_id, u.rate_plan_id, u.amount,
+            hotel_id, reservation_id, room, stay_date, since, room_type_id, rate_plan_id, amount, price_version)
+        SELECT u.hotel_id, u.reservation_id, u.room, u.stay_date, u.since, u.room_type_id, u.rate_plan_id, u.amount,
                u.price_version
-        FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::date[], $5::int[], $6::int[], $7::numeric[], $8::int[])
-            AS u (hotel_id, reservation_id, room, stay_date, room_type_id, rate_plan_id, amount, price_version)",
-        &units.iter().map(|(id, _)| id.hotel().0).collect::<Vec<i32>>(),
-        &units.iter().map(|(id, _)| id.uuid()).collect::<Vec<Uuid>>(),
-        &units.iter().map(|(_, u)| u.room).collect::<Vec<i16>>(),
-        &units.iter().map(|(_, u)| u.date).collect::<Vec<NaiveDate>>(),
-        &units.iter().map(|(_, u)| u.room_type.0).collect::<Vec<i32>>(),
-        &units.iter().map(|(_, u)| u.rate_plan.0).collect::<Vec<i32>>(),
-        &units.iter().map(|(_, u)| u.amount.amount()).collect::<Vec<Decimal>>(),
-        &units.iter().map(|(_, u)| u.price_version).collect::<Vec<i32>>()
+        FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::date[], $5::int[], $6::int[], $7::int[], $8::numeric[],
+                    $9::int[])
+            AS u (hotel_id, reservation_id, room, stay_date, since, room_type_id, rate_plan_id, amount,
+                  price_version)",
+        &units.iter().map(|(id, ..)| id.hotel().0).collect::<Vec<i32>>(),
+        &units.iter().map(|(id, ..)| id.uuid()).collect::<Vec<Uuid>>(),
+        &units.iter().map(|(.., u)| u.room).collect::<Vec<i16>>(),
+        &units.iter().map(|(.., u)| u.date).collect::<Vec<NaiveDate>>(),
+        &units.iter().map(|(_, since, _)| *since).collect::<Vec<i32>>(),
+        &units.iter().map(|(.., u)| u.room_type.0).collect::<Vec<i32>>(),
+        &units.iter().map(|(.., u)| u.rate_plan.0).collect::<Vec<i32>>(),
+        &units.iter().map(|(.., u)| u.amount.amount()).collect::<Vec<Decimal>>(),
+        &units.iter().map(|(.., u)| u.price_version).collect::<Vec<i32>>()
     )
     .execute(connection)
     .await?

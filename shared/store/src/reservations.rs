@@ -24,12 +24,15 @@ use crate::{
 pub struct ReservationRow {
     pub id: ReservationId,
     pub principal: PrincipalId,
-    pub hold: HoldId,
-    pub attempt: AttemptId,
+    /// Of a guest who booked here: what was consumed, and what paid for it. A channel's booking has neither.
+    pub hold: Option<HoldId>,
+    pub attempt: Option<AttemptId>,
     pub state: ReservationState,
     pub version: i32,
     pub stay: Stay,
     pub total: Money,
+    /// Of it, what its changes cost by the policy that was sold.
+    pub change_fees: Money,
     pub guest: Guest,
     pub document: QuoteDocument,
     pub created_at: Moment,
@@ -39,13 +42,14 @@ struct Raw {
     hotel_id: i32,
     reservation_id: Uuid,
     principal_id: Uuid,
-    hold_id: Uuid,
-    attempt_id: Uuid,
+    hold_id: Option<Uuid>,
+    attempt_id: Option<Uuid>,
     state: String,
     version: i32,
     check_in: NaiveDate,
     check_out: NaiveDate,
     total: Decimal,
+    change_fees: Decimal,
     currency: String,
     guest: serde_json::Value,
     document: serde_json::Value,
@@ -60,13 +64,14 @@ impl TryFrom<Raw> for ReservationRow {
         Ok(Self {
             id: ReservationId::new(hotel, r.reservation_id),
             principal: PrincipalId(r.principal_id),
-            hold: HoldId::new(hotel, r.hold_id),
-            attempt: AttemptId::new(hotel, r.attempt_id),
+            hold: r.hold_id.map(|id| HoldId::new(hotel, id)),
+            attempt: r.attempt_id.map(|id| AttemptId::new(hotel, id)),
             state: ReservationState::from_name(&r.state)
                 .ok_or_else(|| DbError::unreadable("reservation state", &r.state))?,
             version: r.version,
             stay: stay(r.check_in, r.check_out)?,
             total: money(r.total, &r.currency)?,
+            change_fees: money(r.change_fees, &r.currency)?,
             guest: document("guest", r.guest)?,
             document: document("reservation document", r.document)?,
             created_at: Moment(r.created_at),
@@ -93,7 +98,7 @@ pub async fn read(
         Raw,
         "-- store::reservations::read
         SELECT r.hotel_id, r.reservation_id, r.principal_id, r.hold_id, r.attempt_id, r.state, r.version, r.check_in,
-               r.check_out, r.total, r.currency, r.guest, r.document, r.created_at
+               r.check_out, r.total, r.change_fees, r.currency, r.guest, r.document, r.created_at
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, reservation_id)
         JOIN reservations r ON r.hotel_id = w.hotel_id AND r.reservation_id = w.reservation_id",
         &hotels,
@@ -114,7 +119,7 @@ pub async fn lock(
         Raw,
         "-- store::reservations::lock
         SELECT l.hotel_id, l.reservation_id, l.principal_id, l.hold_id, l.attempt_id, l.state, l.version, l.check_in,
-               l.check_out, l.total, l.currency, l.guest, l.document, l.created_at
+               l.check_out, l.total, l.change_fees, l.currency, l.guest, l.document, l.created_at
         FROM (
             SELECT u.hotel_id, u.reservation_id
             FROM unnest($1::int[], $2::uuid[]) AS u (hotel_id, reservation_id)
@@ -122,7 +127,7 @@ pub async fn lock(
         ) AS w
         CROSS JOIN LATERAL (
             SELECT r.hotel_id, r.reservation_id, r.principal_id, r.hold_id, r.attempt_id, r.state, r.version,
-                   r.check_in, r.check_out, r.total, r.currency, r.guest, r.document, r.created_at
+                   r.check_in, r.check_out, r.total, r.change_fees, r.currency, r.guest, r.document, r.created_at
             FROM reservations r
             WHERE r.hotel_id = w.hotel_id
               AND r.reservation_id = w.reservation_id
@@ -184,7 +189,7 @@ pub async fn of_attempt(
         Raw,
         "-- store::reservations::of_attempt
         SELECT hotel_id, reservation_id, principal_id, hold_id, attempt_id, state, version, check_in, check_out, total,
-               currency, guest, document, created_at
+               change_fees, currency, guest, document, created_at
         FROM reservations
         WHERE hotel_id = $1
           AND attempt_id = $2",
@@ -207,7 +212,7 @@ pub async fn of_principal(
         Raw,
         "-- store::reservations::of_principal
         SELECT hotel_id, reservation_id, principal_id, hold_id, attempt_id, state, version, check_in, check_out, total,
-               currency, guest, document, created_at
+               change_fees, currency, guest, document, created_at
         FROM reservations
         WHERE principal_id = $1
           AND (reservation_id, hotel_id) > ($2, $3)
@@ -224,7 +229,7 @@ pub async fn of_principal(
     rows.into_iter().map(TryInto::try_into).collect()
 }
 
-/// Writes reservations whose holds have just been consumed, with one row per unit.
+/// Writes new reservations, with one row per unit.
 pub async fn insert(
     connection: &mut PgConnection,
     reservations: &[(ReservationRow, Vec<UnitNight>)],
@@ -250,8 +255,8 @@ pub async fn insert(
         &rows().map(|r| r.id.hotel().0).collect::<Vec<i32>>(),
         &rows().map(|r| r.id.uuid()).collect::<Vec<Uuid>>(),
         &rows().map(|r| r.principal.0).collect::<Vec<Uuid>>(),
-        &rows().map(|r| r.hold.uuid()).collect::<Vec<Uuid>>(),
-        &rows().map(|r| r.attempt.uuid()).collect::<Vec<Uuid>>(),
+        &rows().map(|r| r.hold.map(HoldId::uuid)).collect::<Vec<Option<Uuid>>>() as &[Option<Uuid>],
+        &rows().map(|r| r.attempt.map(AttemptId::uuid)).collect::<Vec<Option<Uuid>>>() as &[Option<Uuid>],
         &rows().map(|r| r.stay.check_in()).collect::<Vec<NaiveDate>>(),
         &rows().map(|r| r.stay.check_out()).collect::<Vec<NaiveDate>>(),
         &rows().map(|r| r.total.amount()).collect::<Vec<Decimal>>(),

@@ -39,6 +39,17 @@ metrics! {
         "Time of a call to the payment provider.";
     RECONCILIATION_OPEN: Gauge, Count, "keyrack_reconciliation_open", ["shard"],
         "Attempts whose outcome is not known yet.";
+    SETTLEMENT_FINDINGS_OPEN: Gauge, Count, "keyrack_settlement_findings_open", [],
+        "Lines of the provider's settlement export that do not agree with what is recorded. Look at any that stays.";
+
+    NOTICES: Counter, Count, "keyrack_notices_total", ["provider", "outcome"],
+        "Notices of payment providers by what became of them.";
+    UNMATCHED_NOTICES: Gauge, Count, "keyrack_unmatched_notices", [],
+        "Authentic notices about what is not there.";
+    UNMATCHED_NOTICE_AGE_SECONDS: Gauge, Seconds, "keyrack_unmatched_notice_age_seconds", [],
+        "Age of the oldest of them, in real time.";
+    REFUNDS_NEEDING_ATTENTION: Gauge, Count, "keyrack_refunds_needing_attention", ["shard"],
+        "Refunds that are not sent any more until an operator has looked. Alert on any.";
 
     OUTBOX_PENDING: Gauge, Count, "keyrack_outbox_pending", ["shard"],
         "Events written and not yet published.";

@@ -1,6 +1,7 @@
 //! One folder a resource, one file an endpoint. What is registered here is in the OpenAPI document.
 
 mod bookings;
+mod changes;
 mod credentials;
 mod front_desk;
 mod guest_sessions;
@@ -9,10 +10,12 @@ mod hotels;
 mod inventory;
 mod nights_wanted;
 mod operations;
+mod ops;
 mod quotes;
 mod rates;
 mod reservations;
 mod restrictions;
+mod webhooks;
 
 pub(crate) mod health;
 pub(crate) mod reference;
@@ -24,8 +27,11 @@ pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
     holds::configure(routes);
     bookings::configure(routes);
     reservations::configure(routes);
+    changes::configure(routes);
     front_desk::configure(routes);
     operations::configure(routes);
+    ops::configure(routes);
+    webhooks::configure(routes);
     credentials::configure(routes);
     guest_sessions::configure(routes);
     hotels::configure(routes);

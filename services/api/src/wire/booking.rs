@@ -1,5 +1,5 @@
 use keyrack_api_types::{
-    booking::{Booking, BookingStatus, Refund},
+    booking::{Booking, BookingStatus, NextAction, Refund},
     problem::{Action, Next},
 };
 use keyrack_booking::{
@@ -24,15 +24,17 @@ pub(crate) async fn booking(desk: &Desk, view: BookingView) -> Result<Booking, P
         total: amount.into(),
         reservation: None,
         deadline: None,
+        next_action: None,
         reason: None,
         hold_state: None,
         refund: None,
         next: look_up(attempt),
     };
     Ok(match standing {
-        Standing::Pending { reconciling, deadline } => {
+        Standing::Pending { reconciling, deadline, next_action } => {
             let status = if reconciling { BookingStatus::Reconciling } else { BookingStatus::PendingPayment };
-            Booking { status, deadline: Some(deadline.into()), ..booking }
+            let next_action = next_action.map(|page| NextAction::Redirect { url: page.expose().to_owned() });
+            Booking { status, deadline: Some(deadline.into()), next_action, ..booking }
         }
         Standing::Confirmed(view) => {
             let next = Next::new(Action::None).at(reservation_path(view.id));

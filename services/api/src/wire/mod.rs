@@ -1,6 +1,7 @@
 //! The views of `keyrack-booking`, as the API writes them.
 
 mod booking;
+mod change;
 mod declined;
 mod hold;
 mod hotel;
@@ -10,6 +11,7 @@ mod quote;
 mod reservation;
 
 pub(crate) use booking::{LOOK_AGAIN_AFTER_S, attempt_path, booking, look_up, refund};
+pub(crate) use change::{change, change_path};
 pub(crate) use declined::{after_failure, declined, look_up_reservations};
 pub(crate) use hold::{hold, hold_path};
 pub(crate) use hotel::{hotel, hotel_path};

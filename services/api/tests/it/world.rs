@@ -28,7 +28,7 @@ use keyrack_domain::{
     principal::{Caller, Role},
 };
 use keyrack_payment_simulator::{Running, Settings as SimulatorSettings};
-use keyrack_payments::SimulatorProvider;
+use keyrack_payments::{SignatureCheck, SimulatorNotices, SimulatorProvider};
 use keyrack_runtime::{Stop, health::Health};
 use keyrack_telemetry::Metrics;
 use keyrack_testkit::{Gates, TestDatabase};
@@ -44,6 +44,9 @@ pub(crate) use crate::inputs::{booking, new_hotel, stay};
 
 /// Long enough for the worked example, short enough to be seeded for every test.
 const HORIZON: Horizon = Horizon::days(330);
+
+/// With which the provider signs what it tells.
+pub(crate) const SECRET: &str = "whsec_of_tests";
 
 /// An address at which nobody listens.
 const NOBODY: &str = "http://127.0.0.1:1";
@@ -130,7 +133,9 @@ impl World {
         let provider = if wish.provider_away { NOBODY.to_owned() } else { simulator.base_url() };
         let provider = SimulatorProvider::new(&provider).expect("its address");
         let settings = Settings { horizon: HORIZON, ..wish.settings };
-        let desk = Desk::new(shards, Arc::new(provider), settings, runtime, TaskTracker::new());
+        let signatures = SignatureCheck::new(vec![SECRET.into()], Duration::from_secs(300)).expect("fine");
+        let desk = Desk::new(shards, Arc::new(provider), settings, runtime, TaskTracker::new())
+            .reading("simulator".parse().expect("a name"), Arc::new(SimulatorNotices::new(signatures)));
         sandbox_clock::start(desk.shards(), at(START)).await.expect("the clock starts");
         let (principal, token) =
             credentials::create_operator(desk.shards(), "tests".to_owned()).await.expect("an operator");
@@ -342,6 +347,11 @@ impl Call {
     /// Said to be JSON, whether it is or not.
     pub(crate) fn text(self, body: &str) -> Self {
         Self(self.0.header("content-type", "application/json").body(body.to_owned()))
+    }
+
+    /// Whatever a header may carry.
+    pub(crate) fn raw_header(self, name: &str, value: &[u8]) -> Self {
+        Self(self.0.header(name, value))
     }
 
     pub(crate) async fn send(self) -> Answer {

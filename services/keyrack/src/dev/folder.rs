@@ -1,11 +1,15 @@
-//! What stands in the sandbox's folder: `postgres/`, `credentials.json`, the simulator's journal, and the
-//! lock that says that it is taken.
+//! What stands in the sandbox's folder: `postgres/`, `credentials.json`, the simulator's journal and the secret
+//! of its notices, and the lock that says that it is taken.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
+
+use secrecy::SecretString;
+use uuid::Uuid;
 
 use crate::failure::Failure;
 
@@ -44,6 +48,26 @@ impl Folder {
 
     pub(crate) fn simulator_journal(&self) -> PathBuf {
         self.path.join("payment-simulator.journal")
+    }
+
+    /// What the simulator signs its notices with and their receiver checks them with. Made when missing; for
+    /// its owner alone, and never logged.
+    pub(crate) fn webhook_secret(&self) -> Result<SecretString, Failure> {
+        let path = self.path.join("webhook-secret");
+        let failed = |source| Failure::File { path: path.clone(), source };
+        match fs::read_to_string(&path) {
+            Ok(text) if !text.trim().is_empty() => return Ok(text.trim().into()),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(failed(source)),
+        }
+        // Two of 122 random bits each.
+        let text = format!("whsec_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = options.open(&path).map_err(failed)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+        Ok(text.into())
     }
 }
 

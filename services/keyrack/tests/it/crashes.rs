@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Of every operation of the ledger, in their order. At all but the last nothing has been committed.
-const POINTS: [&str; 8] = [
+pub(crate) const POINTS: [&str; 8] = [
     "after_read",
     "after_claim",
     "after_rows_locked",
@@ -21,7 +21,7 @@ const POINTS: [&str; 8] = [
     "before_commit",
     COMMITTED,
 ];
-const COMMITTED: &str = "after_commit";
+pub(crate) const COMMITTED: &str = "after_commit";
 
 /// Past the deadline of an attempt, within the time of a hold.
 const PAST_DEADLINE_S: u32 = 130;

@@ -17,11 +17,16 @@ async fn the_readme_books_a_room_and_the_sandbox_stops_without_a_trace() {
     let (process, base_url) = sandbox.start(&[]).await;
     let mode = fs::metadata(sandbox.folder().join("credentials.json")).expect("credentials").permissions();
     assert_eq!(mode.mode() & 0o777, 0o600);
+    let secret = sandbox.folder().join("webhook-secret");
+    assert_eq!(fs::metadata(&secret).expect("a secret").permissions().mode() & 0o777, 0o600);
+    let secret = fs::read_to_string(secret).expect("a secret");
     let tokens = sandbox.credentials()["tokens"].as_object().expect("tokens").len();
     assert_eq!(tokens, 1 + 3 * 6, "an operator, and staff, PMS and channel of six hotels");
 
     Guest::new(&base_url).await.books().await;
     sandbox.must_verify().await;
+    let told = sandbox.credentials().to_string();
+    assert!(secret.starts_with("whsec_") && secret.len() > 60 && !told.contains(&secret));
     assert_eq!(charges(&base_url).await.len(), 2, "one authorization and one capture");
 
     let port = base_url.rsplit(':').next().expect("a port");

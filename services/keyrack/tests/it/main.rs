@@ -8,4 +8,6 @@ mod process;
 mod processes;
 mod refusals;
 mod sandbox;
+mod settlement;
 mod stripe;
+mod told;

@@ -1,12 +1,16 @@
 //! One endpoint a file.
 
 mod authorize;
+mod by_hand;
 mod capture;
 mod charge;
 mod charges;
+mod customer;
 mod look_up;
+mod notices;
 mod refund;
 mod release;
+mod settlement;
 mod void;
 
 use actix_web::{
@@ -34,7 +38,15 @@ pub fn control_routes(simulator: Simulator) -> impl FnOnce(&mut ServiceConfig) {
             .app_data(QueryConfig::default().error_handler(|fault, _| refused(fault)))
             .service(charges::charges)
             .service(charge::charge)
-            .service(release::release);
+            .service(release::release)
+            .service(customer::show)
+            .service(customer::complete)
+            .service(customer::abandon)
+            .service(by_hand::refund_by_hand)
+            .service(by_hand::fail_refund)
+            .service(by_hand::plant)
+            .service(notices::lose)
+            .service(notices::undelivered);
         config.service(control);
     }
 }
@@ -46,11 +58,13 @@ pub(crate) fn provider_routes(simulator: Simulator) -> impl FnOnce(&mut ServiceC
             .app_data(Data::new(simulator))
             .app_data(json_config())
             .app_data(PathConfig::default().error_handler(|fault, _| refused(fault)))
+            .app_data(QueryConfig::default().error_handler(|fault, _| refused(fault)))
             .service(authorize::authorize)
             .service(capture::capture)
             .service(void::void)
             .service(refund::refund)
-            .service(look_up::look_up);
+            .service(look_up::look_up)
+            .service(settlement::settlement);
         config.service(provider);
     }
 }

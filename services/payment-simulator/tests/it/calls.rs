@@ -90,7 +90,7 @@ async fn a_method_that_only_authorizes_refuses_every_capture() {
 #[tokio::test]
 async fn a_method_that_nobody_issued_is_refused_and_not_repeated_in_the_list() {
     let world = World::start();
-    for method in ["pm_3ds", "pm_", "unknown", "4111111111111111", ""] {
+    for method in ["pm_4ds", "pm_", "unknown", "4111111111111111", ""] {
         assert_refused(world.authorize("a", method).await, 422, "unknown_method");
     }
     assert_refused(world.look_up("a-auth").await, 404, "nothing");

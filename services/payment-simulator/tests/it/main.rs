@@ -4,8 +4,12 @@
 
 mod calls;
 mod control;
+mod customer;
 mod lost_answers;
+mod notices;
+mod receiver;
 mod refunds;
 mod restart;
+mod settlement;
 mod voids;
 mod world;

@@ -3,6 +3,7 @@ use std::error::Error;
 use async_trait::async_trait;
 use keyrack_booking::{Desk, refund};
 use keyrack_runtime::worker::{Progress, Worker};
+use keyrack_telemetry::names;
 
 #[derive(Debug)]
 pub(crate) struct Refunds {
@@ -23,8 +24,11 @@ impl Worker for Refunds {
 
     async fn run_once(&self) -> Result<Progress, Box<dyn Error + Send + Sync>> {
         let mut progress = Progress::NOTHING;
-        for (_, ledger) in self.desk.ledgers() {
+        for (shard, ledger) in self.desk.ledgers() {
             let sent = refund::run_once(&self.desk, ledger).await?;
+            let parked = refund::needing_attention(ledger).await?;
+            metrics::gauge!(names::REFUNDS_NEEDING_ATTENTION, "shard" => shard.to_string())
+                .set(u32::try_from(parked)?);
             progress.done += sent.settled;
             progress.more_is_due |= sent.is_full();
         }

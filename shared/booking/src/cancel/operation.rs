@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::price::{self, RoomPrice, Wanted};
 use crate::{
     availability, key,
-    request_refund::{pay_back, payable},
+    request_refund::{pay_back, payable, payments},
 };
 
 /// Why it is paid back.
@@ -81,7 +81,7 @@ impl Operation for CancelOp {
         let mut needs = Needs::default();
         needs.reservations.insert(self.reservation);
         if let Some(reservation) = facts.reservations.get(&self.reservation) {
-            needs.attempts.insert(reservation.row.attempt);
+            needs.attempts.extend(&reservation.paid_by);
             needs
                 .nights
                 .extend(self.units(reservation).map(|unit| availability::night_of(self.hotel.id, unit)));
@@ -115,10 +115,7 @@ impl Operation for CancelOp {
         if let Some(night) = self.drift(reservation, facts) {
             return Decision::Refuse { answer: CancelAnswer::Drift(night), grounds: Grounds::Locks };
         }
-        let Some(attempt) = facts.attempts.get(&row.attempt) else {
-            return Decision::refuse(CancelAnswer::NotFound);
-        };
-        self.cancel(reservation, attempt, prices, facts)
+        self.cancel(reservation, &payments(reservation, facts), prices, facts)
     }
 
     fn replay(&self, found: &Found) -> Result<CancelAnswer, keyrack_db::DbError> {
@@ -177,7 +174,7 @@ impl CancelOp {
     fn cancel(
         &self,
         reservation: &ReservationFacts,
-        attempt: &AttemptRow,
+        payments: &[&AttemptRow],
         prices: Vec<RoomPrice>,
         facts: &Facts,
     ) -> Decision<CancelAnswer> {
@@ -185,7 +182,7 @@ impl CancelOp {
         let standing = reservation.rooms.iter().filter(|room| room.cancelled.is_none()).count();
         let state = if standing == prices.len() { ReservationState::Cancelled } else { row.state };
         let mut view = self.view(reservation, prices, state, row.version + 1);
-        view.refund = payable(attempt, view.refund);
+        view.refund = payable(payments, view.refund);
         let mut changes = Changes::default();
         for unit in self.units(reservation) {
             let delta = changes.nights.entry(availability::night_of(self.hotel.id, unit)).or_default();
@@ -207,7 +204,7 @@ impl CancelOp {
             })
         }));
         self.tell(reservation, &view, facts, &mut changes);
-        pay_back(self.refund, attempt, view.refund, CANCELLED, facts.now, &mut changes);
+        pay_back(self.refund, payments, view.refund, CANCELLED, facts.now, &mut changes);
         changes.answer = key::answer(&view);
         Decision::Commit(changes, CancelAnswer::Cancelled(view))
     }

@@ -15,14 +15,14 @@ use crate::FieldError;
 
 /// One room as asked, with what it asks for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chosen<'a> {
-    pub(super) request: &'a RoomRequest,
-    pub(super) room_type: &'a RoomType,
-    pub(super) rate_plan: &'a RatePlan,
+pub(crate) struct Chosen<'a> {
+    pub(crate) request: &'a RoomRequest,
+    pub(crate) room_type: &'a RoomType,
+    pub(crate) rate_plan: &'a RatePlan,
 }
 
 /// What is wrong whatever the hotel and the day.
-pub(super) fn shape(input: QuoteInput) -> Result<(Stay, Vec<RoomRequest>), Vec<FieldError>> {
+pub(crate) fn shape(input: QuoteInput) -> Result<(Stay, Vec<RoomRequest>), Vec<FieldError>> {
     let mut faults = Vec::new();
     let stay = Stay::new(input.check_in, input.check_out);
     if let Err(fault) = stay {
@@ -39,7 +39,7 @@ pub(super) fn shape(input: QuoteInput) -> Result<(Stay, Vec<RoomRequest>), Vec<F
 }
 
 /// What is wrong at this hotel, today on its wall.
-pub(super) fn content<'a>(
+pub(crate) fn content<'a>(
     stay: Stay,
     requests: &'a [RoomRequest],
     profile: &'a HotelProfile,

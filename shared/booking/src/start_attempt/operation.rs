@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use keyrack_domain::{
     actor::Actor,
-    attempt::AttemptState,
+    attempt::{AttemptState, Purpose},
     clock::Moment,
     event::{AttemptStarted, Event},
     guest::Guest,
@@ -91,7 +91,10 @@ impl StartAttemptOp {
     fn open(&self, amount: Money, now: Moment) -> AttemptRow {
         AttemptRow {
             id: self.attempt,
-            hold: self.hold,
+            purpose: Purpose::Booking,
+            hold: Some(self.hold),
+            reservation: None,
+            change: None,
             principal: self.principal,
             endpoint: self.claim.scope.endpoint,
             key: self.claim.scope.key.clone(),
@@ -117,7 +120,7 @@ impl StartAttemptOp {
         changes.writes.push(Write::OpenAttempt(Box::new(attempt.clone())));
         let event = Event::AttemptStarted(AttemptStarted {
             attempt_id: attempt.id,
-            hold_id: self.hold,
+            hold_id: Some(self.hold),
             amount: attempt.amount,
         });
         changes.events.push(NewEvent { hotel, event });

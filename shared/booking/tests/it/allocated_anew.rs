@@ -47,7 +47,10 @@ async fn b016_a_late_capture_gets_its_rooms_once_where_they_are_free() {
     assert_eq!((at.counters(STAY.0).await, at.counters("2026-11-15").await), ((5, 0, 1), (5, 0, 1)));
     let states = at.database().value("SELECT json_agg(state ORDER BY created_at) FROM holds").await;
     assert_eq!(states, serde_json::json!(["EXPIRED", "CONSUMED"]));
-    let made = place_hold::find(&at.desk, &guest, reservation.hold).await.expect("read").expect("there");
+    let made = place_hold::find(&at.desk, &guest, reservation.hold.expect("of a hold"))
+        .await
+        .expect("read")
+        .expect("there");
     assert_eq!(made.state, HoldState::Consumed);
     at.verify().await;
 }

@@ -25,12 +25,15 @@ use keyrack_domain::{
 };
 use keyrack_ledger::Ledger;
 use keyrack_payment_simulator::{Charge, Kind, ReferenceName, Running, Settings as SimulatorSettings, State};
-use keyrack_payments::SimulatorProvider;
+use keyrack_payments::{SignatureCheck, SimulatorNotices, SimulatorProvider};
 use keyrack_testkit::TestDatabase;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::world::{HORIZON, World, asked, day, fresh_key, htl_204, rate_change};
+
+/// With which the provider signs what it tells.
+pub(crate) const SECRET: &str = "whsec_of_tests";
 
 pub(crate) struct DeskWorld {
     pub(crate) world: World,
@@ -245,10 +248,13 @@ pub(crate) fn desk(world: &World, simulator: &Running, points: &Points, settings
     let shards = world.hotels.shards();
     let databases = shards.all().map(|(id, database)| (id, database.clone().with_points(points.clone())));
     let shards = keyrack_db::Shards::new(
-        shards.directory().clone(),
+        shards.directory().clone().with_points(points.clone()),
         databases.collect::<std::collections::BTreeMap<ShardId, _>>(),
     );
+    let signatures =
+        SignatureCheck::new(vec![SECRET.into()], Duration::from_secs(300)).expect("fine settings");
     Desk::new(shards, Arc::new(provider), settings, Handle::current(), TaskTracker::new())
+        .reading("simulator".parse().expect("a name"), Arc::new(SimulatorNotices::new(signatures)))
 }
 
 pub(crate) fn payment(hold: HoldId, method: &str, key: OperationKey) -> StartAttempt {

@@ -23,7 +23,7 @@ use crate::{
 const STAY: (&str, &str) = ("2026-11-14", "2026-11-16");
 
 fn ids(at: &DeskWorld) -> StoredIds {
-    StoredIds::new(HotelDirectory::new(at.world.hotels.shards().clone()), "stripe")
+    StoredIds::new(HotelDirectory::new(at.world.hotels.shards().clone()), "stripe".parse().expect("a name"))
 }
 
 /// The desk of the world, with Stripe in front of it. It is given up after two seconds.

@@ -134,7 +134,7 @@ async fn a_snapshot_sees_one_instant_and_may_not_write() {
             })
         })
         .await;
-    assert!(matches!(refused, Err(DbError::Other(_))), "{refused:?}");
+    assert!(matches!(refused, Err(DbError::Unavailable(_))), "{refused:?}");
     assert_eq!(at.database().idle_in_transaction().await, 0);
 }
 

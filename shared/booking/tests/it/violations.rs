@@ -1,5 +1,7 @@
 //! Each invariant broken on its own, behind the application's back: `verify` names that, and only that.
 
+use keyrack_domain::ids::RefundId;
+
 use crate::season::Season;
 
 impl Season {
@@ -159,6 +161,9 @@ fn confirm(season: &Season) -> String {
 async fn an_attempt_called_refunded_whose_refund_is_not_through() {
     let season = Season::new().await;
     let refunded = season.refunded;
+    let refund = format!("SELECT refund_id FROM refunds WHERE attempt_id = '{}'", refunded.uuid());
+    let refund = season.at.database().value(&refund).await;
+    let refund = RefundId::new(refunded.hotel(), refund.as_str().expect("an id").parse().expect("an id"));
     let told = season
         .after(&format!(
             "UPDATE refunds SET state = 'REQUESTED', settled_at = NULL WHERE attempt_id = '{}';
@@ -168,7 +173,13 @@ async fn an_attempt_called_refunded_whose_refund_is_not_through() {
         .await;
     let rule = "an attempt is REFUNDED exactly when all its refunds SUCCEEDED; \
                 expected all refunds SUCCEEDED, or another state, found REFUNDED without them";
-    assert_eq!(told, [format!("HTL-204, invariant 2: {refunded}: {rule}")]);
+    let of_refund = "a refund SUCCEEDED exactly when its last movement says so; expected REQUESTED, \
+                     found refund_succeeded";
+    let expected = [
+        format!("HTL-204, invariant 2: {refunded}: {rule}"),
+        format!("HTL-204, invariant 6: {refund}: {of_refund}"),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[tokio::test]
@@ -205,7 +216,7 @@ async fn two_reservations_of_one_hold() {
         season.failed.uuid()
     );
     let told = season.after(&statements).await;
-    let rule = "a hold has at most one reservation; expected one at most, found 2";
+    let rule = "a hold has at most one reservation or change; expected one at most, found 2";
     assert_eq!(told, [format!("HTL-204, invariant 3: {}: {rule}", season.consumed)]);
 }
 
@@ -243,7 +254,7 @@ async fn a_consumed_hold_without_a_reservation() {
             season.released.uuid()
         ))
         .await;
-    let rule = "a hold is CONSUMED exactly when a reservation took it over; \
+    let rule = "a hold is CONSUMED exactly when a reservation or a change of one took it over; \
                 expected a reservation, or another state, found CONSUMED without one";
     assert_eq!(told, [format!("HTL-204, invariant 3: {}: {rule}", season.released)]);
 }

@@ -1,14 +1,16 @@
 //! What an answer of the simulator says, read without good will: only the provider's own words,
 //! about our reference and our amount, are definite. Everything else leaves the call unknown.
 
-use keyrack_domain::money::{Currency, Money};
+use keyrack_domain::{
+    money::{Currency, Money},
+    page_url::PageUrl,
+};
 use reqwest::StatusCode;
 use serde::Deserialize;
 
 use crate::{
     minor_units::MinorUnits,
     outcome::{DeclineReason, Doubt, NotSent, Refusal, Standing},
-    reference::Reference,
 };
 
 #[derive(Debug)]
@@ -32,12 +34,20 @@ pub(super) struct Statement {
     amount: Option<u64>,
     currency: Option<Currency>,
     refunded: u64,
+    next_action: Option<NextAction>,
+}
+
+#[derive(Deserialize, Debug)]
+struct NextAction {
+    r#type: String,
+    url: String,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum WireState {
     Authorized,
+    ActionRequired,
     Declined,
     Captured,
     Voided,
@@ -56,7 +66,7 @@ struct Detail {
 }
 
 impl Reply {
-    pub(super) fn read(status: StatusCode, body: &[u8], reference: Reference) -> Result<Self, Failed> {
+    pub(super) fn read(status: StatusCode, body: &[u8], reference: &str) -> Result<Self, Failed> {
         if status == StatusCode::OK {
             let statement: Statement = parse(body)?;
             about(&statement.reference, reference)?;
@@ -86,6 +96,13 @@ impl Reply {
         }
     }
 
+    /// Of an authorization that waits for its customer: where the customer is to go.
+    pub(super) fn page(&self, units: MinorUnits) -> Option<PageUrl> {
+        let Self::Stands(statement) = self else { return None };
+        let action = statement.next_action.as_ref().filter(|action| action.r#type == "redirect")?;
+        action.url.parse().ok().filter(|_| statement.says(WireState::ActionRequired, Some(units)))
+    }
+
     /// Of a look-up.
     pub(super) fn standing(self) -> Result<Standing, Failed> {
         match self {
@@ -95,6 +112,9 @@ impl Reply {
                 WireState::Declined => Standing::Declined,
                 WireState::Voided => Standing::Voided,
                 WireState::Authorized => Standing::Authorized { amount: statement.money(statement.amount)? },
+                WireState::ActionRequired => {
+                    Standing::ActionRequired { amount: statement.money(statement.amount)? }
+                }
                 WireState::Refunded => Standing::Refunded { amount: statement.money(statement.amount)? },
                 WireState::Captured => Standing::Captured {
                     amount: statement.money(statement.amount)?,
@@ -121,12 +141,12 @@ impl Statement {
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failed> {
+pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failed> {
     serde_json::from_slice(body).map_err(|error| Failed::Unknown(Doubt::Unreadable(error.into())))
 }
 
-fn about(said: &str, reference: Reference) -> Result<(), Failed> {
-    if said == reference.to_string() { Ok(()) } else { Err(Failed::Unknown(Doubt::NotWhatWasAsked)) }
+fn about(said: &str, reference: &str) -> Result<(), Failed> {
+    if said == reference { Ok(()) } else { Err(Failed::Unknown(Doubt::NotWhatWasAsked)) }
 }
 
 fn complained(status: StatusCode, code: &str) -> Result<Reply, Failed> {
@@ -139,6 +159,7 @@ fn complained(status: StatusCode, code: &str) -> Result<Reply, Failed> {
         (409, "not_authorized" | "not_captured") => Refusal::NothingToActOn,
         (409, "authorization_voided") => Refusal::Voided,
         (409, "already_captured") => Refusal::AlreadyCaptured,
+        (409, "refund_failed") => Refusal::RefundFailed,
         (409, "capture_pending") => Refusal::CaptureInProgress,
         (409, "exceeds_authorization" | "exceeds_capture") => Refusal::ExceedsWhatIsThere,
         (422, "unknown_method") => Refusal::UnknownMethod,

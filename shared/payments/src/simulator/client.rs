@@ -1,8 +1,8 @@
 //! One exchange with the simulator: what was sent, and what was heard.
 
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
-use reqwest::{RequestBuilder, Response, Url, redirect::Policy};
+use reqwest::{RequestBuilder, Response, StatusCode, Url, redirect::Policy};
 use serde::Serialize;
 use tokio::time::timeout_at;
 
@@ -10,7 +10,6 @@ use super::answer::{Failed, Reply};
 use crate::{
     deadline::Deadline,
     outcome::{Doubt, NotSent},
-    reference::Reference,
 };
 
 /// The provider's answers have a few hundred bytes.
@@ -58,35 +57,52 @@ impl Client {
         Ok(Self { http, base: url.as_str().trim_end_matches('/').to_owned() })
     }
 
-    fn url(&self, kind: &str, reference: Reference) -> String {
+    fn url(&self, kind: &str, reference: &str) -> String {
         format!("{}/v1/{kind}/{reference}", self.base)
     }
 
     pub(super) async fn put(
         &self,
         kind: &str,
-        reference: Reference,
+        reference: impl Display,
         body: &impl Serialize,
         deadline: Deadline,
     ) -> Result<Reply, Failed> {
-        exchange(self.http.put(self.url(kind, reference)).json(body), reference, deadline).await
+        let reference = reference.to_string();
+        exchange(self.http.put(self.url(kind, &reference)).json(body), &reference, deadline).await
     }
 
     pub(super) async fn get(
         &self,
         kind: &str,
-        reference: Reference,
+        reference: impl Display,
         deadline: Deadline,
     ) -> Result<Reply, Failed> {
-        exchange(self.http.get(self.url(kind, reference)), reference, deadline).await
+        let reference = reference.to_string();
+        exchange(self.http.get(self.url(kind, &reference)), &reference, deadline).await
+    }
+
+    /// The body of a 200.
+    pub(super) async fn page(
+        &self,
+        kind: &str,
+        query: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<Vec<u8>, Failed> {
+        let request = self.http.get(format!("{}/v1/{kind}", self.base)).query(query);
+        match hear(request, deadline).await? {
+            (StatusCode::OK, body) => Ok(body),
+            (status, _) => Err(Failed::Unknown(Doubt::Status(status.as_u16()))),
+        }
     }
 }
 
-async fn exchange(
-    request: RequestBuilder,
-    reference: Reference,
-    deadline: Deadline,
-) -> Result<Reply, Failed> {
+async fn exchange(request: RequestBuilder, reference: &str, deadline: Deadline) -> Result<Reply, Failed> {
+    let (status, body) = hear(request, deadline).await?;
+    Reply::read(status, &body, reference)
+}
+
+async fn hear(request: RequestBuilder, deadline: Deadline) -> Result<(StatusCode, Vec<u8>), Failed> {
     if deadline.is_past() {
         return Err(Failed::NotSent(NotSent::DeadlinePassed));
     }
@@ -95,11 +111,7 @@ async fn exchange(
         let status = response.status();
         Ok((status, read(response).await?))
     });
-    match heard.await {
-        Ok(Ok((status, body))) => Reply::read(status, &body, reference),
-        Ok(Err(failed)) => Err(failed),
-        Err(_) => Err(Failed::Unknown(Doubt::NoAnswerInTime)),
-    }
+    heard.await.unwrap_or(Err(Failed::Unknown(Doubt::NoAnswerInTime)))
 }
 
 /// Only a connection that never came about is a definite no: once there is one, the request may

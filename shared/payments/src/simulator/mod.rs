@@ -3,9 +3,10 @@
 mod answer;
 mod client;
 mod notices;
+mod settlement;
 
 use async_trait::async_trait;
-use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
+use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money, page_url::PageUrl};
 use serde::Serialize;
 
 use self::{
@@ -16,9 +17,10 @@ pub use self::{client::BadProviderUrl, notices::SimulatorNotices};
 use crate::{
     deadline::Deadline,
     minor_units::MinorUnits,
-    outcome::{Authorization, Capture, Doubt, LookUp, NotSent, Refund, Void},
+    outcome::{Authorization, Capture, DeclineReason, Doubt, LookUp, NotSent, Refund, Void},
     port::PaymentProvider,
     reference::{Reference, RefundTry},
+    settlement::{ChargeName, Settlement, SettlementFrom},
 };
 
 /// One pooled client. Its connections live on the runtime that first uses them, so all calls belong
@@ -53,6 +55,12 @@ struct ActOn {
     currency: Option<&'static str>,
 }
 
+/// What became of an authorization.
+enum Decided {
+    Asked(PageUrl),
+    Done(Option<DeclineReason>),
+}
+
 fn minor(amount: Money) -> Result<MinorUnits, Failed> {
     MinorUnits::try_from(amount).map_err(|_| Failed::NotSent(NotSent::NotPositive))
 }
@@ -72,11 +80,15 @@ impl PaymentProvider for SimulatorProvider {
             let body = Authorize { amount: units.amount(), currency, method: method.expose() };
             let reference = Reference::Authorization(attempt);
             let reply = self.0.put("authorizations", reference, &body, deadline).await?;
-            reply.decided(WireState::Authorized, Some(units))
+            match reply.page(units) {
+                Some(url) => Ok(Decided::Asked(url)),
+                None => Ok(Decided::Done(reply.decided(WireState::Authorized, Some(units))?)),
+            }
         };
         match call.await {
-            Ok(None) => Authorization::Authorized,
-            Ok(Some(reason)) => Authorization::Declined(reason),
+            Ok(Decided::Asked(url)) => Authorization::ActionRequired { url },
+            Ok(Decided::Done(None)) => Authorization::Authorized,
+            Ok(Decided::Done(Some(reason))) => Authorization::Declined(reason),
             Err(Failed::Refused(refusal)) => Authorization::Refused(refusal),
             Err(Failed::NotSent(why)) => Authorization::NotSent(why),
             Err(Failed::Unknown(doubt)) => Authorization::Unknown(doubt),
@@ -119,24 +131,8 @@ impl PaymentProvider for SimulatorProvider {
     }
 
     async fn refund(&self, refund: RefundTry, amount: Money, deadline: Deadline) -> Refund {
-        let call = async {
-            let units = minor(amount)?;
-            let body = ActOn {
-                capture: Some(Reference::Capture(refund.attempt).to_string()),
-                amount: Some(units.amount()),
-                currency: Some(units.currency().code()),
-                ..ActOn::default()
-            };
-            let reply = self.0.put("refunds", Reference::Refund(refund), &body, deadline).await?;
-            reply.decided(WireState::Refunded, Some(units))
-        };
-        match call.await {
-            Ok(None) => Refund::Refunded,
-            Ok(Some(_)) => Refund::Unknown(Doubt::NotWhatWasAsked),
-            Err(Failed::Refused(refusal)) => Refund::Refused(refusal),
-            Err(Failed::NotSent(why)) => Refund::NotSent(why),
-            Err(Failed::Unknown(doubt)) => Refund::Unknown(doubt),
-        }
+        let capture = Reference::Capture(refund.attempt).to_string();
+        self.give_back(capture, Reference::Refund(refund).to_string(), amount, deadline).await
     }
 
     async fn look_up(&self, reference: Reference, deadline: Deadline) -> LookUp {
@@ -146,6 +142,46 @@ impl PaymentProvider for SimulatorProvider {
             Err(Failed::Refused(_)) => LookUp::Unknown(Doubt::NotWhatWasAsked),
             Err(Failed::NotSent(why)) => LookUp::Unknown(Doubt::NotAsked(why)),
             Err(Failed::Unknown(doubt)) => LookUp::Unknown(doubt),
+        }
+    }
+
+    async fn settlement(&self, from: &SettlementFrom, limit: u16, deadline: Deadline) -> Settlement {
+        match settlement::page(&self.0, from, limit, deadline).await {
+            Ok(page) => Settlement::Page(page),
+            Err(doubt) => Settlement::Unknown(doubt),
+        }
+    }
+
+    async fn return_charge(&self, charge: &ChargeName, amount: Money, deadline: Deadline) -> Refund {
+        self.give_back(charge.to_string(), settlement::name_of_return(charge), amount, deadline).await
+    }
+}
+
+impl SimulatorProvider {
+    async fn give_back(
+        &self,
+        capture: String,
+        reference: String,
+        amount: Money,
+        deadline: Deadline,
+    ) -> Refund {
+        let call = async {
+            let units = minor(amount)?;
+            let body = ActOn {
+                capture: Some(capture),
+                amount: Some(units.amount()),
+                currency: Some(units.currency().code()),
+                ..ActOn::default()
+            };
+            let reply = self.0.put("refunds", reference, &body, deadline).await?;
+            reply.decided(WireState::Refunded, Some(units))
+        };
+        match call.await {
+            Ok(None) => Refund::Refunded,
+            Ok(Some(_)) => Refund::Unknown(Doubt::NotWhatWasAsked),
+            Err(Failed::Refused(refusal)) => Refund::Refused(refusal),
+            Err(Failed::NotSent(why)) => Refund::NotSent(why),
+            Err(Failed::Unknown(doubt)) => Refund::Unknown(doubt),
         }
     }
 }

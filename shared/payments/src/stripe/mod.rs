@@ -36,10 +36,11 @@ pub use self::{
 };
 use crate::{
     deadline::Deadline,
-    outcome::{Authorization, Capture, Doubt, LookUp, Refund, Void},
+    outcome::{Authorization, Capture, Doubt, LookUp, Refund, Refusal, Void},
     port::PaymentProvider,
     provider_ids::ProviderIds,
     reference::{Reference, RefundTry},
+    settlement::{ChargeName, Settlement, SettlementFrom},
 };
 
 #[derive(Debug, Clone)]
@@ -133,5 +134,13 @@ impl PaymentProvider for StripeProvider {
             Err(Failed::NotSent(why)) => LookUp::Unknown(Doubt::NotAsked(why)),
             Err(Failed::Unknown(doubt)) => LookUp::Unknown(doubt),
         }
+    }
+
+    async fn settlement(&self, _: &SettlementFrom, _: u16, _: Deadline) -> Settlement {
+        Settlement::Unknown(Doubt::NoPlaceToLook)
+    }
+
+    async fn return_charge(&self, _: &ChargeName, _: Money, _: Deadline) -> Refund {
+        Refund::Refused(Refusal::Invalid)
     }
 }

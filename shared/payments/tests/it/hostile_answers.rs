@@ -9,7 +9,7 @@ use keyrack_domain::{
 };
 use keyrack_payments::{
     Authorization, Capture, Deadline, Doubt, LookUp, PaymentProvider, Reference, Refund, RefundTry,
-    SimulatorProvider, Void,
+    Settlement, SettlementFrom, SimulatorProvider, Void,
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -86,6 +86,19 @@ fn said(reference: &str, state: &str, amount: &str, currency: &str) -> Vec<u8> {
     http("200 OK", &body)
 }
 
+/// An authorization that waits for its customer.
+fn asked(amount: &str, kind: &str, url: &str) -> Vec<u8> {
+    let body = format!(
+        r#"{{"reference":"{AUTH}","state":"ACTION_REQUIRED","amount":{amount},"currency":"INR","refunded":0,"next_action":{{"type":"{kind}","url":"{url}"}}}}"#
+    );
+    http("200 OK", &body)
+}
+
+/// A page of the books with one line.
+fn booked(line: &str) -> Vec<u8> {
+    http("200 OK", &format!(r#"{{"items":[{line}],"more":false}}"#))
+}
+
 fn complained(status: &str, code: &str, reference: &str) -> Vec<u8> {
     http(status, &format!(r#"{{"error":{{"code":"{code}","reference":"{reference}"}}}}"#))
 }
@@ -110,6 +123,11 @@ fn vague_answers() -> Vec<Vec<u8>> {
         said("att_other-auth", "AUTHORIZED", "1456000", "INR"),
         said(AUTH, "CAPTURED", "1456000", "INR"),
         said(AUTH, "NEW_STATE", "1456000", "INR"),
+        said(AUTH, "ACTION_REQUIRED", "1456000", "INR"),
+        asked("1456000", "redirect", "javascript:alert(1)"),
+        asked("1456000", "redirect", ""),
+        asked("1456000", "call", "http://127.0.0.1:1/page"),
+        asked("1456001", "redirect", "http://127.0.0.1:1/page"),
         said(AUTH, "AUTHORIZED", "1456001", "INR"),
         said(AUTH, "AUTHORIZED", "1456000", "JPY"),
         said(AUTH, "AUTHORIZED", "1456000.0", "INR"),
@@ -206,6 +224,45 @@ async fn a_look_up_believes_no_stranger_that_there_is_nothing() {
             () = serve => {}
             found = provider.look_up(Reference::Authorization(attempt()), soon()) => {
                 assert!(matches!(found, LookUp::Unknown(_)), "{shown:?}: {found:?}");
+            }
+        }
+    }
+}
+
+/// A page that cannot be read as a whole is none: half of it would count as compared.
+#[tokio::test]
+async fn books_that_cannot_be_read_as_a_whole_are_unknown() {
+    let line = |amount: &str, currency: &str, at: &str| {
+        let reference = "att_000000cc00000000000000000000000000000007-capture";
+        format!(
+            r#"{{"cursor":1,"kind":"capture","reference":"{reference}","of":null,"by_hand":false,"amount":{amount},"currency":"{currency}","refunded":0,"at":"{at}"}}"#
+        )
+    };
+    let good = line("1456000", "INR", "2026-01-10T06:00:00Z");
+    for (answer, lines) in [
+        (booked(&good), Some(1)),
+        (booked(""), Some(0)),
+        (booked(&line("1456000.0", "INR", "2026-01-10T06:00:00Z")), None),
+        (booked(&line("1456000", "XXX", "2026-01-10T06:00:00Z")), None),
+        (booked(&line("18446744073709551615", "INR", "2026-01-10T06:00:00Z")), None),
+        (booked(&line("1456000", "INR", "yesterday")), None),
+        (booked(&good.replace("\"capture\"", "\"chargeback\"")), None),
+        (booked(&format!("{good},{{}}")), None),
+        (http("200 OK", "[]"), None),
+        (http("404 Not Found", ""), None),
+        (Vec::new(), None),
+    ] {
+        let shown = String::from_utf8_lossy(&answer).into_owned();
+        let (provider, serve) = provider_that_says(answer).await;
+        let from = SettlementFrom::Instant(chrono::DateTime::UNIX_EPOCH);
+        tokio::select! {
+            () = serve => {}
+            books = provider.settlement(&from, 10, soon()) => {
+                let read = match &books {
+                    Settlement::Page(page) => Some(page.lines.len()),
+                    Settlement::Unknown(_) => None,
+                };
+                assert_eq!(read, lines, "{shown:?}: {books:?}");
             }
         }
     }

@@ -11,10 +11,13 @@ use keyrack_domain::{
     ids::{AttemptId, HotelId},
     method_token::MethodToken,
 };
-use keyrack_payment_simulator::{Kind, ReferenceName, Released, Running, Settings, State, run};
+use keyrack_payment_simulator::{
+    Amount, Decided, Kind, ReferenceName, Released, Running, Settings, State, run,
+};
 use keyrack_payments::{
-    Authorization, Deadline, Doubt, LookUp, NotSent, PaymentProvider, Reference, SimulatorProvider,
-    conformance::{ProviderControl, Wish},
+    Authorization, ChargeName, Deadline, Doubt, LookUp, NotSent, PaymentProvider, Reference,
+    SimulatorProvider,
+    conformance::{ProviderControl, Wish, customer::CustomerControl, settlement::SettlementControl},
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -78,7 +81,37 @@ impl ProviderControl for Steering {
     }
 }
 
+#[async_trait]
+impl CustomerControl for Steering {
+    fn asking(&self) -> MethodToken {
+        "pm_3ds".parse().expect("a token")
+    }
+
+    async fn decide(&self, attempt: AttemptId, completes: bool) -> bool {
+        let reference = name(Reference::Authorization(attempt));
+        match self.0.simulator().decide(&reference, completes).await {
+            Decided::Now(_) => true,
+            Decided::Expired => false,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[async_trait]
+impl SettlementControl for Steering {
+    async fn charge_again(&self, attempt: AttemptId) -> ChargeName {
+        let charge: ChargeName = format!("{attempt}-capture-2").parse().expect("a name");
+        let amount = Amount { amount: 1_456_000, currency: "INR".to_owned() };
+        let reference = charge.to_string().try_into().expect("a reference");
+        let of = name(Reference::Authorization(attempt));
+        self.0.simulator().plant(&reference, of, amount).await.expect("a charge");
+        charge
+    }
+}
+
 keyrack_payments::provider_conformance!(world);
+keyrack_payments::customer_conformance!(world);
+keyrack_payments::settlement_conformance!(world);
 
 #[tokio::test]
 async fn a_provider_that_is_not_there_was_not_asked() {

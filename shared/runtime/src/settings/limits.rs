@@ -22,6 +22,12 @@ pub enum Wrong {
     ShorterThanWindow,
     #[error("at least 1 and at most 2000")]
     Horizon,
+    #[error("at most 8 secrets, and none of them empty")]
+    WebhookSecrets,
+    #[error(
+        "at least 1 and at most 3600: no signature is made in no time, so zero would refuse or check nothing"
+    )]
+    WebhookTolerance,
 }
 
 impl Settings {
@@ -36,6 +42,11 @@ impl Settings {
         let url = &self.provider.base_url;
         let fine = url.is_empty() || url.starts_with("http://") || url.starts_with("https://");
         must(fine, "provider.base_url", Wrong::NoUrl)?;
+        let secrets = &self.provider.webhook_secrets;
+        let fine = secrets.len() <= 8 && secrets.iter().all(|secret| !secret.expose_secret().is_empty());
+        must(fine, "provider.webhook_secrets", Wrong::WebhookSecrets)?;
+        let fine = (1..=3600).contains(&self.provider.webhook_tolerance_s);
+        must(fine, "provider.webhook_tolerance_s", Wrong::WebhookTolerance)?;
         self.payments.check()?;
         let Operations { replay_window_hours: window, key_retention_days: kept, .. } = self.operations;
         let covers = u64::from(kept.get()) * 24 >= u64::from(window.get());
@@ -99,6 +110,14 @@ impl Provider {
     pub const fn auth_timeout(&self) -> Duration {
         s(self.auth_timeout_s)
     }
+
+    pub const fn webhook_tolerance(&self) -> Duration {
+        Duration::from_secs(self.webhook_tolerance_s)
+    }
+
+    pub const fn action_timeout(&self) -> Duration {
+        s(self.action_timeout_s)
+    }
 }
 
 impl Workers {
@@ -112,6 +131,10 @@ impl Workers {
 
     pub const fn reconciliation_interval(&self) -> Duration {
         ms(self.reconciliation_interval_ms)
+    }
+
+    pub const fn settlement_interval(&self) -> Duration {
+        s(self.settlement_interval_s)
     }
 
     pub const fn horizon_interval(&self) -> Duration {

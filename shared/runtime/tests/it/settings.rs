@@ -81,6 +81,19 @@ fn the_environment_wins_over_the_file_and_the_file_over_the_defaults() {
 }
 
 #[test]
+fn webhook_secrets_are_a_list_in_a_file_and_a_line_in_the_environment() {
+    let exposed = |settings: Settings| {
+        let secrets = settings.provider.webhook_secrets;
+        secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(exposed(load(None, &[DATABASE]).unwrap()).is_empty());
+    let listed = load(Some("[provider]\nwebhook_secrets = ['a', 'b']\n"), &[DATABASE]).unwrap();
+    assert_eq!(exposed(listed), ["a", "b"]);
+    let line = load(None, &[DATABASE, ("KEYRACK_PROVIDER__WEBHOOK_SECRETS", "c d")]).unwrap();
+    assert_eq!(exposed(line), ["c", "d"]);
+}
+
+#[test]
 fn unknown_settings_are_refused_by_their_name() {
     assert!(refused(Some("[http]\nprot = 1\n"), &[DATABASE]).contains("`prot`"));
     assert!(refused(Some("[htpp]\nport = 1\n"), &[DATABASE]).contains("`htpp`"));
@@ -96,6 +109,9 @@ fn values_that_cannot_be_are_refused_by_the_name_of_their_setting() {
         let said = refused(Some(file), &[DATABASE]);
         assert!(said.contains(name), "{said}");
     };
+    wrong("[provider]\nwebhook_tolerance_s = 0\n", "provider.webhook_tolerance_s is wrong: at least 1");
+    wrong("[provider]\nwebhook_tolerance_s = 3601\n", "provider.webhook_tolerance_s");
+    wrong("[provider]\nwebhook_secrets = ['a', '']\n", "provider.webhook_secrets");
     wrong("[http]\nport = 70000\n", "http.port");
     wrong("[http]\nlisten_address = 'here'\n", "http.listen_address");
     wrong("[database]\nlock_timeout_ms = 0\n", "database.lock_timeout_ms");
@@ -138,6 +154,8 @@ fn shards_come_from_a_file_or_from_one_variable_and_default_to_the_directory() {
 fn passwords_are_neither_shown_nor_repeated_in_errors() {
     let settings = load(None, &[DATABASE]).unwrap();
     assert!(!format!("{settings:?}").contains("hunter1"));
+    let settings = load(None, &[DATABASE, ("KEYRACK_PROVIDER__WEBHOOK_SECRETS", "hunter2")]).unwrap();
+    assert!(!format!("{settings:?}").contains("hunter2"));
     let said = refused(None, &[DATABASE, ("KEYRACK_SHARDS", "postgres://a:hunter2@b/c")]);
     assert!(!said.contains("hunter2"), "{said}");
 }

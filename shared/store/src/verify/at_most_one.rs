@@ -84,13 +84,21 @@ async fn holds(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Res
                count(*) OVER () AS "total!"
         FROM (
             SELECT h.hold_id, h.state,
-                   coalesce(r.reservations, 0) AS reservations,
+                   coalesce(r.taken, 0) AS taken,
                    coalesce(a.open_attempts, 0) AS open_attempts
             FROM holds h
             LEFT JOIN (
-                SELECT x.hold_id, count(*) AS reservations
-                FROM reservations x
-                WHERE x.hotel_id = $1
+                SELECT x.hold_id, count(*) AS taken
+                FROM (
+                    SELECT o.hold_id
+                    FROM reservations o
+                    WHERE o.hotel_id = $1
+                    UNION ALL
+                    SELECT c.hold_id
+                    FROM reservation_changes c
+                    WHERE c.hotel_id = $1
+                      AND c.state = 'COMPLETED'
+                ) AS x
                 GROUP BY x.hold_id
             ) AS r ON r.hold_id = h.hold_id
             LEFT JOIN (
@@ -104,18 +112,18 @@ async fn holds(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Res
         ) AS p
         CROSS JOIN LATERAL (
             VALUES
-                ('a hold has at most one reservation',
-                 p.reservations > 1,
+                ('a hold has at most one reservation or change',
+                 p.taken > 1,
                  'one at most',
-                 p.reservations::text),
+                 p.taken::text),
                 ('a hold has at most one open attempt',
                  p.open_attempts > 1,
                  'one at most',
                  p.open_attempts::text),
-                ('a hold is CONSUMED exactly when a reservation took it over',
-                 (p.state = 'CONSUMED') <> (p.reservations > 0),
-                 CASE WHEN p.reservations > 0 THEN 'CONSUMED' ELSE 'a reservation, or another state' END,
-                 CASE WHEN p.reservations > 0 THEN p.state ELSE 'CONSUMED without one' END)
+                ('a hold is CONSUMED exactly when a reservation or a change of one took it over',
+                 (p.state = 'CONSUMED') <> (p.taken > 0),
+                 CASE WHEN p.taken > 0 THEN 'CONSUMED' ELSE 'a reservation, or another state' END,
+                 CASE WHEN p.taken > 0 THEN p.state ELSE 'CONSUMED without one' END)
         ) AS c (rule, broken, expected, found)
         WHERE c.broken
         ORDER BY p.hold_id, c.rule

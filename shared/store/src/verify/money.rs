@@ -2,7 +2,7 @@
 //! above the capture are invariant 6.
 
 use keyrack_db::{DbError, PgConnection};
-use keyrack_domain::ids::{AttemptId, HotelId};
+use keyrack_domain::ids::{AttemptId, HotelId, ReservationId};
 
 use super::{Broken, Subject, Violations};
 
@@ -82,29 +82,37 @@ async fn kept(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Resu
     let rows = sqlx::query_as!(
         Broken,
         r#"-- store::verify::money::kept
-        SELECT a.attempt_id AS "id!",
+        SELECT p.reservation_id AS "id!",
                'no more is kept than for rooms that stand and fees of those cancelled' AS "rule!",
-               concat(trim_scale(k.kept), ' ', a.currency) AS "expected!",
-               concat(trim_scale(a.captured - a.refund_committed), ' ', a.currency) AS "found!",
+               concat(trim_scale(k.kept), ' ', p.currency) AS "expected!",
+               concat(trim_scale(p.left), ' ', p.currency) AS "found!",
                count(*) OVER () AS "total!"
-        FROM payment_attempts a
+        FROM (
+            SELECT coalesce(a.reservation_id, r.reservation_id) AS reservation_id,
+                   a.currency,
+                   sum(a.captured - a.refund_committed) AS left
+            FROM payment_attempts a
+            LEFT JOIN reservations r ON r.hotel_id = a.hotel_id AND r.attempt_id = a.attempt_id
+            WHERE a.hotel_id = $1
+              AND a.state = 'CONFIRMED'
+            GROUP BY 1, a.currency
+        ) AS p
         JOIN (
-            SELECT r.attempt_id, sum(coalesce(m.penalty, m.total)) AS kept
-            FROM reservations r
-            JOIN reservation_rooms m ON m.hotel_id = r.hotel_id AND m.reservation_id = r.reservation_id
-            WHERE r.hotel_id = $1
-            GROUP BY r.attempt_id
-        ) AS k ON k.attempt_id = a.attempt_id
-        WHERE a.hotel_id = $1
-          AND a.captured - a.refund_committed > k.kept
-        ORDER BY a.attempt_id
+            SELECT m.reservation_id, sum(coalesce(m.penalty, m.total)) + r.change_fees AS kept
+            FROM reservation_rooms m
+            JOIN reservations r ON r.hotel_id = m.hotel_id AND r.reservation_id = m.reservation_id
+            WHERE m.hotel_id = $1
+            GROUP BY m.reservation_id, r.change_fees
+        ) AS k ON k.reservation_id = p.reservation_id
+        WHERE p.left > k.kept
+        ORDER BY p.reservation_id
         LIMIT $2"#,
         hotel.0,
         shown
     )
     .fetch_all(connection)
     .await?;
-    Ok(Violations::of(rows, |id| Subject::Attempt(AttemptId::new(hotel, id))))
+    Ok(Violations::of(rows, |id| Subject::Reservation(ReservationId::new(hotel, id))))
 }
 
 /// What the states of attempts say about their money.

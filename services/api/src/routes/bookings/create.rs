@@ -29,7 +29,7 @@ use crate::{refusal, reply, wire};
     request_body = BookingRequest,
     responses(
         (status = 201, description = "CONFIRMED, with the reservation", body = Booking),
-        (status = 202, description = "PENDING_PAYMENT or RECONCILING: the outcome is not known yet; `next` tells where to look", body = Booking),
+        (status = 202, description = "PENDING_PAYMENT or RECONCILING: the outcome is not known yet; `next` tells where to look, `next_action` where to send the customer first", body = Booking),
         (status = 402, description = "PAYMENT_DECLINED: nothing was taken; `reason` says why, `hold_state` whether the hold can be paid for again"),
         (status = 404, description = "NOT_FOUND: no such hold of yours"),
         (status = 409, description = "BOOKING_FAILED, HOLD_NOT_ACTIVE, ATTEMPT_IN_PROGRESS, OPERATION_IN_PROGRESS"),

@@ -46,7 +46,7 @@ pub(crate) async fn create(
     Ok(reply::created(place, made.replayed).json(wire::quote(made.answer)))
 }
 
-fn room(room: RoomRequest) -> occupancy::RoomRequest {
+pub(crate) fn room(room: RoomRequest) -> occupancy::RoomRequest {
     let RoomRequest { room_type, rate_plan, adults, children_ages, note } = room;
     occupancy::RoomRequest { room_type, rate_plan, adults, children_ages, note }
 }

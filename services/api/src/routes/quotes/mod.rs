@@ -1,6 +1,8 @@
 mod create;
 mod show;
 
+pub(super) use create::room;
+
 use utoipa_actix_web::service_config::ServiceConfig;
 
 pub(super) fn configure(routes: &mut ServiceConfig<'_>) {

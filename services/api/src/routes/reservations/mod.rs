@@ -1,5 +1,6 @@
 mod cancel;
 mod cancel_room;
+mod guest;
 mod list;
 mod preview;
 mod show;
@@ -11,6 +12,7 @@ pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
     routes
         .service(list::list)
         .service(show::show)
+        .service(guest::change_guest)
         .service(preview::preview)
         .service(cancel::cancel_reservation)
         .service(cancel_room::cancel_room);

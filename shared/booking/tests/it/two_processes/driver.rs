@@ -252,7 +252,7 @@ impl<'s> Driver<'s> {
                 if asked.replaces.is_some() { "replaced" } else { "placed" }
             }
             ChangeAnswer::StartAttempt(AttemptAnswer::Opened(row)) => {
-                for held in self.held().iter_mut().filter(|held| held.hold == row.hold) {
+                for held in self.held().iter_mut().filter(|held| Some(held.hold) == row.hold) {
                     held.attempt = Some(row.id);
                 }
                 "opened"

@@ -27,8 +27,8 @@ pub(super) async fn told(
                 AS n (room_type_id int, night date, available int)
             WHERE o.hotel_id = $1
               AND o.type IN ('hold.placed', 'hold.released', 'hold.expired', 'reservation.confirmed',
-                             'reservation.cancelled', 'reservation.checked_out', 'reservation.no_show',
-                             'reservation.no_show_undone', 'inventory.changed')
+                             'reservation.cancelled', 'reservation.changed', 'reservation.checked_out',
+                             'reservation.no_show', 'reservation.no_show_undone', 'inventory.changed')
             ORDER BY n.room_type_id, n.night, o.seq DESC
         ) AS told
         JOIN room_night_inventory i

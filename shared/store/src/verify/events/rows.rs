@@ -6,7 +6,8 @@ use keyrack_domain::ids::HotelId;
 use crate::verify::{Subject, Violation, Violations};
 
 /// A row and its state tell which events it must have, and which it may have: an attempt whose booking
-/// failed after a capture was perhaps FAILED before, and then told so. Never two of a type.
+/// failed after a capture was perhaps FAILED before, and then told so. Two of a type only of refunds, each try of
+/// which may arrive and fail, and which operators send again as often as they want.
 #[expect(clippy::too_many_lines, reason = "one statement, one line for each kind of event")]
 pub(super) async fn told(
     connection: &mut PgConnection,
@@ -53,11 +54,13 @@ pub(super) async fn told(
                     SELECT m.reservation_id, count(m.cancelled_at)::int AS cancelled
                     FROM reservation_rooms m
                     WHERE m.hotel_id = $1
+                      AND m.removed_at_version IS NULL
                     GROUP BY m.reservation_id
                 ) AS m ON m.reservation_id = r.reservation_id
                 CROSS JOIN LATERAL (VALUES
                     ('reservation.confirmed', 1, 1),
                     ('reservation.cancelled', least(coalesce(m.cancelled, 0), 1), coalesce(m.cancelled, 0)),
+                    ('reservation.changed', 0, r.version - 1),
                     ('reservation.checked_in', (r.state IN ('CHECKED_IN', 'CHECKED_OUT'))::int,
                      (r.state IN ('CHECKED_IN', 'CHECKED_OUT'))::int),
                     ('reservation.checked_out', (r.state = 'CHECKED_OUT')::int, (r.state = 'CHECKED_OUT')::int),
@@ -69,9 +72,10 @@ pub(super) async fn told(
                 SELECT 'ref', r.refund_id, v.type, v.must, v.may
                 FROM refunds r
                 CROSS JOIN LATERAL (VALUES
-                    ('refund.requested', 1, 1),
-                    ('refund.succeeded', (r.state = 'SUCCEEDED')::int, (r.state = 'SUCCEEDED')::int),
-                    ('refund.needs_attention', (r.state = 'NEEDS_ATTENTION')::int, 1)
+                    ('refund.requested', (NOT r.by_hand)::int, (NOT r.by_hand)::int),
+                    ('refund.succeeded', (r.state = 'SUCCEEDED')::int, r.try),
+                    ('refund.failed', 0, r.try),
+                    ('refund.needs_attention', (r.state = 'NEEDS_ATTENTION')::int, 1000)
                 ) AS v (type, must, may)
                 WHERE r.hotel_id = $1
             ) AS x

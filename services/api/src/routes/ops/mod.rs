@@ -1,0 +1,27 @@
+mod cases;
+mod notices;
+mod refunds;
+mod retry_refund;
+
+use keyrack_booking::ops::OpsError;
+use keyrack_http::Problem;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::refusal;
+
+const USUAL_PAGE: u16 = 50;
+
+pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
+    routes
+        .service(refunds::refunds)
+        .service(retry_refund::retry)
+        .service(notices::notices)
+        .service(cases::cases);
+}
+
+fn refused(error: OpsError) -> Problem {
+    match error {
+        OpsError::NotFound => Problem::not_found(),
+        OpsError::Fault(fault) => refusal::fault(fault),
+    }
+}
