@@ -163,11 +163,8 @@ pub enum Doubt {
     #[error("the provider has the call and has not decided")]
     Undecided,
     /// Nothing is set aside until then.
-    #[error("the customer must act first")]
-    CustomerMustAct {
-        /// On a page of the bank's.
-        elsewhere: bool,
-    },
+    #[error("the customer must act first, and there is no page to send them to")]
+    CustomerMustAct,
     #[error("there are more payments than can be looked through")]
     TooMany,
     #[error("nothing tells where to look for the payment")]

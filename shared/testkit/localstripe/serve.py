@@ -10,6 +10,9 @@ nothing else:
 - the list of intents is newest first, and takes a range of `created`
 - an intent tells what can be captured and what was
 - what is not waiting for a capture is not captured
+- a customer who must act is sent to a page, where there is an address to return to
+- a charge has its intent's metadata and tells what was captured; a refund names its intent
+- what moves is listed under its name of today, newest first, in a range of `created`, also backwards
 
 And what tests ask for: calls are counted, and some are held, lost or declined, by their payment method.
 """
@@ -20,7 +23,9 @@ import sys
 
 from aiohttp import web
 from localstripe import server
-from localstripe.resources import List, PaymentIntent, PaymentMethod, Store, store
+from localstripe.resources import (
+    BalanceTransaction, Charge, List, PaymentIntent, PaymentMethod, Refund, Store, store,
+)
 
 # To localstripe each of them is a good card.
 WISHES = {
@@ -29,6 +34,9 @@ WISHES = {
     "pm_slow_capture": "the capture waits until it is released",
     "pm_capture_declined": "the capture is declined",
 }
+
+# Its customer is asked first.
+ASKING = "pm_card_authenticationRequired"
 
 calls = {}  # how many came under a reference of ours
 held = {}  # how many of them have waited
@@ -59,20 +67,78 @@ def newest_first(cls, url, limit=None, starting_after=None, created=None):
     return answer
 
 
+def captured(charge):
+    return charge.amount if charge.captured else 0
+
+
+created_intent = PaymentIntent._api_create.__func__
+created_charge = PaymentIntent._create_charge
+created_refund = Refund.__init__
+
+
+@classmethod
+def with_a_place_to_return_to(cls, return_url=None, **data):
+    intent = created_intent(cls, **data)
+    if intent.next_action and return_url:
+        page = {"url": f"https://hooks.stripe.com/{intent.id}", "return_url": return_url}
+        intent.next_action = {"type": "redirect_to_url", "redirect_to_url": page}
+    return intent
+
+
+def with_the_metadata(intent, on_failure_now):
+    try:
+        created_charge(intent, on_failure_now)
+    finally:
+        if intent.latest_charge is not None:
+            intent.latest_charge.metadata = dict(intent.metadata)
+
+
+def with_the_intent(refund, *args, **data):
+    created_refund(refund, *args, **data)
+    refund.payment_intent = Charge._api_retrieve(refund.charge).payment_intent
+
+
 canonical = PaymentMethod._try_get_canonical_test_article
 
 
 @classmethod
 def canonical_or_wished(_, method):
+    if method == ASKING:
+        card = {"number": "4000002760003184", "exp_month": "12", "exp_year": "2030", "cvc": "123"}
+        return PaymentMethod(type="card", card=card)
     return canonical("pm_card_visa" if method in WISHES else method)
 
 
 PaymentIntent.amount_capturable = property(capturable)
 PaymentIntent.amount_received = property(received)
 PaymentIntent._api_list_all = newest_first
+PaymentIntent._api_create = with_a_place_to_return_to
+PaymentIntent._create_charge = with_the_metadata
+Charge.amount_captured = property(captured)
+Refund.__init__ = with_the_intent
 PaymentMethod._try_get_canonical_test_article = canonical_or_wished
 # It would write every change to one file of the machine.
 Store.dump_to_disk = lambda _: None
+
+
+async def transactions(request):
+    query = server.unflatten_data(request.query)
+    bounds, limit = query.get("created", {}), int(query.get("limit", 10))
+    least, most = int(bounds.get("gte", 0)), int(bounds.get("lte", 2**62))
+    everything = [thing for key, thing in store.items() if key.startswith("balance_transaction:")]
+    ids = [thing.id for thing in everything]
+    backwards = "ending_before" in query
+    if backwards:
+        everything = everything[ids.index(query["ending_before"]) + 1 :]
+    elif "starting_after" in query:
+        everything = everything[: ids.index(query["starting_after"])]
+    everything = [thing for thing in everything if least <= thing.created <= most]
+    page = everything[:limit] if backwards else everything[-limit:]
+    answer = List("/v1/balance_transactions", limit=limit)
+    answer._list = list(reversed(page))
+    said = answer._export(expand=query.get("expand"))
+    said["has_more"] = len(everything) > limit
+    return web.json_response(said)
 
 
 # What stands in front of its routes, from the outside in.
@@ -194,6 +260,7 @@ async def main():
     front.router.add_get("/_config/calls/{reference}", count)
     front.router.add_get("/_config/held/{reference}", until_held)
     front.router.add_post("/_config/release/{reference}", release)
+    front.router.add_get("/v1/balance_transactions", transactions)
     for route in server.app.router.routes():
         if route.method != "HEAD":
             front.router.add_route(route.method, route.resource.canonical, route.handler)

@@ -1,6 +1,6 @@
 //! Creating and confirming an attempt's intent, in one call.
 
-use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
+use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money, page_url::PageUrl};
 
 use super::{
     StripeProvider,
@@ -31,9 +31,17 @@ impl StripeProvider {
         }
         let reference = Reference::Authorization(attempt);
         let form = self.create_form(attempt, amount, method);
-        match self.client.post::<Intent>("payment_intents", Some(reference), &form, deadline).await? {
+        match self
+            .client
+            .post::<Intent>("payment_intents", Some(reference.to_string()), &form, deadline)
+            .await?
+        {
             Heard::Done(intent) => {
                 self.keep(reference, &intent.id, deadline).await;
+                // A repeat hears the first answer, whatever the customer has done since.
+                let is_asking = intent.status == Status::RequiresAction;
+                let intent =
+                    if is_asking { self.retrieve(attempt, &intent.id, deadline).await? } else { intent };
                 intent.authorization(attempt, amount)
             }
             Heard::Declined(complaint) => {
@@ -99,15 +107,18 @@ impl Intent {
                 Some(error) => Ok(Authorization::Declined(error.reason())),
                 None => Err(not_asked_for()),
             },
-            Status::RequiresAction => Ok(acting(&intent)),
+            Status::RequiresAction => Ok(acting(intent.action_url())),
             Status::RequiresConfirmation | Status::Processing => Err(Failed::Unknown(Doubt::Undecided)),
             Status::RequiresCapture | Status::Canceled | Status::New => Err(not_asked_for()),
         }
     }
 }
 
-/// The customer must act before anything is set aside. Nobody can be told where to go yet, so the attempt
-/// stays open until its time has passed, and is cancelled then.
-fn acting(intent: &Intent) -> Authorization {
-    Authorization::Unknown(Doubt::CustomerMustAct { elsewhere: intent.action_url().is_some() })
+/// The customer must act before anything is set aside. Without a page nobody can be told where, as where no
+/// `return_url` is set: the attempt stays open until its time has passed, and is cancelled then.
+fn acting(page: Option<PageUrl>) -> Authorization {
+    match page {
+        Some(url) => Authorization::ActionRequired { url },
+        None => Authorization::Unknown(Doubt::CustomerMustAct),
+    }
 }

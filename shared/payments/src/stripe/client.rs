@@ -15,7 +15,6 @@ use super::answer::{Failed, Heard};
 use crate::{
     deadline::Deadline,
     outcome::{Doubt, NotSent},
-    reference::Reference,
 };
 
 /// The calls and answers that this adapter was written for. From this version on a cancelled
@@ -86,13 +85,13 @@ impl Client {
     pub(super) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
-        key: Option<Reference>,
+        key: Option<String>,
         form: &Fields,
         deadline: Deadline,
     ) -> Result<Heard<T>, Failed> {
         let request = self.http.post(format!("{}/v1/{path}", self.base));
         let request = match key {
-            Some(reference) => request.header(IDEMPOTENCY_KEY, reference.to_string()),
+            Some(key) => request.header(IDEMPOTENCY_KEY, key),
             None => request,
         };
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(encoded(form));

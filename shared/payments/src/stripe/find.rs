@@ -123,6 +123,10 @@ impl StripeProvider {
         let _ = timeout_at(deadline.instant(), self.ids.keep(reference, id)).await;
     }
 
+    pub(super) async fn reference_of(&self, id: &ProviderId, deadline: Deadline) -> Option<Reference> {
+        timeout_at(deadline.instant(), self.ids.reference_of(id)).await.ok().flatten()
+    }
+
     pub(super) async fn kept(&self, reference: Reference, deadline: Deadline) -> Option<ProviderId> {
         timeout_at(deadline.instant(), self.ids.find(reference)).await.ok().flatten()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use keyrack_domain::{ids::AttemptId, money::Money};
+use keyrack_domain::{ids::AttemptId, money::Money, page_url::PageUrl};
 use serde::Deserialize;
 
 use super::{
@@ -18,6 +18,8 @@ use crate::{
 pub(super) const ATTEMPT: &str = "keyrack_attempt";
 /// The key of a refund's own reference.
 pub(super) const REFERENCE: &str = "keyrack_reference";
+/// Names the charge that a refund gives back, which is no attempt's own.
+pub(super) const RETURN: &str = "keyrack_return";
 /// Marks an intent that was only made to keep a late one out.
 pub(super) const PLACEHOLDER: &str = "keyrack_placeholder";
 
@@ -112,9 +114,9 @@ impl Intent {
         amount::read(units, &self.currency).map_err(unreadable)
     }
 
-    /// Where the customer is to go. The seam for an outcome that tells it.
-    pub(super) fn action_url(&self) -> Option<&str> {
-        self.next_action.as_ref()?.redirect_to_url.as_ref()?.url.as_deref()
+    /// Where the customer is to go, where that is a page.
+    pub(super) fn action_url(&self) -> Option<PageUrl> {
+        self.next_action.as_ref()?.redirect_to_url.as_ref()?.url.as_ref()?.parse().ok()
     }
 
     /// What the authorization's reference stands for.
@@ -124,10 +126,9 @@ impl Intent {
             Status::Succeeded => self.captured()?,
             Status::Canceled => Standing::Voided,
             Status::RequiresPaymentMethod if self.last_payment_error.is_some() => Standing::Declined,
+            Status::RequiresAction => Standing::ActionRequired { amount: self.money(self.amount)? },
             // Nothing is set aside, and only we could confirm it. A void makes sure that nobody does.
-            Status::RequiresPaymentMethod | Status::RequiresConfirmation | Status::RequiresAction => {
-                Standing::Nothing
-            }
+            Status::RequiresPaymentMethod | Status::RequiresConfirmation => Standing::Nothing,
             Status::Processing | Status::New => return Err(Failed::Unknown(Doubt::Undecided)),
         })
     }

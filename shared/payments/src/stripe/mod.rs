@@ -14,13 +14,16 @@
 mod amount;
 mod answer;
 mod authorize;
+mod books;
 mod capture;
 mod client;
 mod find;
 mod intent;
 mod look_up;
+mod moved;
 mod notices;
 mod refund;
+mod return_charge;
 mod void;
 
 use std::{sync::Arc, time::SystemTime};
@@ -36,7 +39,7 @@ pub use self::{
 };
 use crate::{
     deadline::Deadline,
-    outcome::{Authorization, Capture, Doubt, LookUp, Refund, Refusal, Void},
+    outcome::{Authorization, Capture, Doubt, LookUp, Refund, Void},
     port::PaymentProvider,
     provider_ids::ProviderIds,
     reference::{Reference, RefundTry},
@@ -82,6 +85,15 @@ fn real_time() -> SystemTime {
     SystemTime::now()
 }
 
+fn refunded(made: Result<(), Failed>) -> Refund {
+    match made {
+        Ok(()) => Refund::Refunded,
+        Err(Failed::Refused(refusal)) => Refund::Refused(refusal),
+        Err(Failed::NotSent(why)) => Refund::NotSent(why),
+        Err(Failed::Unknown(doubt)) => Refund::Unknown(doubt),
+    }
+}
+
 #[async_trait]
 impl PaymentProvider for StripeProvider {
     async fn authorize(
@@ -119,12 +131,7 @@ impl PaymentProvider for StripeProvider {
     }
 
     async fn refund(&self, refund: RefundTry, amount: Money, deadline: Deadline) -> Refund {
-        match self.give_back(refund, amount, deadline).await {
-            Ok(()) => Refund::Refunded,
-            Err(Failed::Refused(refusal)) => Refund::Refused(refusal),
-            Err(Failed::NotSent(why)) => Refund::NotSent(why),
-            Err(Failed::Unknown(doubt)) => Refund::Unknown(doubt),
-        }
+        refunded(self.give_back(refund, amount, deadline).await)
     }
 
     async fn look_up(&self, reference: Reference, deadline: Deadline) -> LookUp {
@@ -136,11 +143,16 @@ impl PaymentProvider for StripeProvider {
         }
     }
 
-    async fn settlement(&self, _: &SettlementFrom, _: u16, _: Deadline) -> Settlement {
-        Settlement::Unknown(Doubt::NoPlaceToLook)
+    async fn settlement(&self, from: &SettlementFrom, limit: u16, deadline: Deadline) -> Settlement {
+        match self.page_of_books(from, limit, deadline).await {
+            Ok(page) => Settlement::Page(page),
+            Err(Failed::Refused(_)) => Settlement::Unknown(Doubt::NotWhatWasAsked),
+            Err(Failed::NotSent(why)) => Settlement::Unknown(Doubt::NotAsked(why)),
+            Err(Failed::Unknown(doubt)) => Settlement::Unknown(doubt),
+        }
     }
 
-    async fn return_charge(&self, _: &ChargeName, _: Money, _: Deadline) -> Refund {
-        Refund::Refused(Refusal::Invalid)
+    async fn return_charge(&self, charge: &ChargeName, amount: Money, deadline: Deadline) -> Refund {
+        refunded(self.give_charge_back(charge, amount, deadline).await)
     }
 }

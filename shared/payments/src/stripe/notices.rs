@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::{
     amount,
-    intent::{ATTEMPT, REFERENCE},
+    intent::{ATTEMPT, REFERENCE, RETURN},
 };
 use crate::{
     notice::{Fact, NotAccepted, Notice, NoticeReader},
@@ -97,6 +97,10 @@ fn of_refund(event: &Part<'_>, refund: &Part<'_>) -> Result<Fact, NotAccepted> {
     let status = refund.text("status")?;
     let is_lost = matches!(status, "failed" | "canceled");
     if !is_lost && status != "succeeded" {
+        return Ok(Fact::NotOurs);
+    }
+    // Who made it has its answer, and the books tell of it.
+    if refund.metadata(RETURN)?.is_some() {
         return Ok(Fact::NotOurs);
     }
     let (id, amount) = (refund.text("id")?.to_owned(), refund.money("amount")?);

@@ -20,6 +20,7 @@ use crate::{
     reference::{Reference, RefundTry},
 };
 
+const INTENT: &str = "payment_intent";
 const PAGE: usize = 100;
 /// A payment has a handful of refunds.
 const MAX_PAGES: usize = 10;
@@ -56,7 +57,7 @@ impl RefundObject {
     }
 
     /// Whether it has given back what was asked for.
-    fn outcome(&self, amount: Amount) -> Result<(), Failed> {
+    pub(super) fn outcome(&self, amount: Amount) -> Result<(), Failed> {
         if self.amount != amount.units || self.currency != amount.code() {
             return Err(Failed::Refused(Refusal::ReferenceTaken));
         }
@@ -86,7 +87,7 @@ impl StripeProvider {
         let amount = Amount::try_from(amount).map_err(never_chargeable)?;
         let intent = self.find(refund.attempt, deadline).await?;
         let intent = intent.ok_or(Failed::Refused(Refusal::NothingToActOn))?;
-        let earlier = self.refunds(&intent.id, deadline).await?;
+        let earlier = self.refunds(INTENT, &intent.id, deadline).await?;
         if let Some(found) = earlier.iter().find(|earlier| earlier.is_of(refund)) {
             return found.outcome(amount);
         }
@@ -103,12 +104,16 @@ impl StripeProvider {
     ) -> Result<(), Failed> {
         let reference = Reference::from(refund);
         let form: Fields = vec![
-            ("payment_intent", intent.id.to_string()),
+            (INTENT, intent.id.to_string()),
             ("amount", amount.units.to_string()),
             ("metadata[keyrack_attempt]", refund.attempt.to_string()),
             ("metadata[keyrack_reference]", reference.to_string()),
         ];
-        match self.client.post::<RefundObject>("refunds", Some(reference), &form, deadline).await? {
+        match self
+            .client
+            .post::<RefundObject>("refunds", Some(reference.to_string()), &form, deadline)
+            .await?
+        {
             Heard::Done(made) if made.is_of(refund) => {
                 self.keep(reference, &made.id, deadline).await;
                 made.outcome(amount)
@@ -126,14 +131,20 @@ impl StripeProvider {
         deadline: Deadline,
     ) -> Result<Option<RefundObject>, Failed> {
         let Some(intent) = self.find_id(refund.attempt, deadline).await? else { return Ok(None) };
-        let refunds = self.refunds(&intent, deadline).await?;
+        let refunds = self.refunds(INTENT, &intent, deadline).await?;
         Ok(refunds.into_iter().find(|found| found.is_of(refund)))
     }
 
-    async fn refunds(&self, intent: &ProviderId, deadline: Deadline) -> Result<Vec<RefundObject>, Failed> {
+    /// Of an intent, or of a charge.
+    pub(super) async fn refunds(
+        &self,
+        kind: &'static str,
+        id: &ProviderId,
+        deadline: Deadline,
+    ) -> Result<Vec<RefundObject>, Failed> {
         let mut all: Vec<RefundObject> = Vec::new();
         for _ in 0..MAX_PAGES {
-            let mut query: Fields = vec![("payment_intent", intent.to_string()), ("limit", PAGE.to_string())];
+            let mut query: Fields = vec![(kind, id.to_string()), ("limit", PAGE.to_string())];
             query.extend(all.last().map(|last| ("starting_after", last.id.to_string())));
             let page = self.client.get::<List<RefundObject>>("refunds", &query, deadline).await?;
             let Heard::Done(page) = page else { return Err(not_asked_for()) };
@@ -148,7 +159,7 @@ impl StripeProvider {
 }
 
 /// Sending it again would change nothing: a definite failure, so that somebody looks.
-fn never_chargeable(why: NotSent) -> Failed {
+pub(super) fn never_chargeable(why: NotSent) -> Failed {
     match why {
         NotSent::NotChargeable => Failed::Refused(Refusal::Invalid),
         other => Failed::NotSent(other),
@@ -160,18 +171,23 @@ fn may_give_back(intent: &Intent, earlier: &[RefundObject], amount: Amount) -> R
     if intent.status != Status::Succeeded || intent.currency != amount.code() {
         return Err(Failed::Refused(Refusal::NothingToActOn));
     }
+    fits(earlier, amount, intent.amount_received)
+}
+
+/// All together never give back more than was taken, whoever has made them.
+pub(super) fn fits(earlier: &[RefundObject], amount: Amount, taken: u64) -> Result<(), Failed> {
     let gone = earlier
         .iter()
         .filter(|refund| !refund.is_lost())
         .try_fold(0_u64, |sum, refund| sum.checked_add(refund.amount));
     let together = gone.and_then(|gone| gone.checked_add(amount.units));
-    match together.map(|together| together.cmp(&intent.amount_received)) {
+    match together.map(|together| together.cmp(&taken)) {
         Some(Ordering::Less | Ordering::Equal) => Ok(()),
         Some(Ordering::Greater) | None => Err(Failed::Refused(Refusal::ExceedsWhatIsThere)),
     }
 }
 
-fn refused(complaint: &Complaint) -> Refusal {
+pub(super) fn refused(complaint: &Complaint) -> Refusal {
     if complaint.says("charge_already_refunded") || complaint.param.as_deref() == Some("amount") {
         Refusal::ExceedsWhatIsThere
     } else {

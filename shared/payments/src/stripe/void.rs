@@ -60,7 +60,11 @@ impl StripeProvider {
             ("metadata[keyrack_attempt]", attempt.to_string()),
             ("metadata[keyrack_placeholder]", "true".to_owned()),
         ];
-        match self.client.post::<Intent>("payment_intents", Some(reference), &form, deadline).await? {
+        match self
+            .client
+            .post::<Intent>("payment_intents", Some(reference.to_string()), &form, deadline)
+            .await?
+        {
             Heard::Done(intent) => {
                 let intent = intent.of(attempt)?;
                 if !intent.metadata.contains_key(PLACEHOLDER) {

@@ -3,12 +3,15 @@
 //!
 //! What localstripe lacks, and where it is shown instead:
 //!
-//! - Idempotency keys, a list by time, what can be captured: in front of it, `testkit/localstripe/serve.py`.
+//! - Idempotency keys, a list by time, what can be captured, a page for the customer, the metadata of charges, the
+//!   list of what has moved: in front of it, `testkit/localstripe/serve.py`.
 //! - A capture under way: it works on one call at a time. The intent that is `processing` is an answer in
 //!   `wire`.
-//! - Refunds that are pending or fail, 409, 429, 5xx, a customer who must act: answers in `wire`.
+//! - Refunds that are pending or fail, 409, 429, 5xx: answers in `wire`.
+//! - Refunds that come back, disputes, others' movements, partial captures: answers in `books`.
 //! - Events, but for two: recorded shapes in `notices`.
 
+mod books;
 mod notices;
 mod recorded;
 mod refunds;
@@ -17,6 +20,7 @@ mod wire;
 use std::{
     future::{Ready, ready},
     sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use async_trait::async_trait;
@@ -25,8 +29,10 @@ use keyrack_domain::{
     method_token::MethodToken,
 };
 use keyrack_payments::{
-    ForgetfulIds, Reference, StripeProvider, StripeSettings,
-    conformance::{Abilities, ProviderControl, Wish},
+    ChargeName, ForgetfulIds, Reference, StripeProvider, StripeSettings,
+    conformance::{
+        Abilities, ProviderControl, Wish, customer::CustomerControl, settlement::SettlementControl,
+    },
 };
 use keyrack_testkit::LocalStripe;
 use serde_json::Value;
@@ -49,7 +55,34 @@ fn world() -> Ready<(StripeProvider, Steering)> {
     ready((provider, Steering { server, http: reqwest::Client::new() }))
 }
 
+fn customer_world() -> Ready<(StripeProvider, Steering)> {
+    let server = LocalStripe::start();
+    let with_a_page = StripeSettings {
+        return_url: Some("https://hotels.example/paid".to_owned()),
+        ..settings(server.base_url())
+    };
+    let provider = StripeProvider::new(with_a_page, Arc::new(ForgetfulIds::default())).expect("settings");
+    ready((provider, Steering { server, http: reqwest::Client::new() }))
+}
+
+/// By when the books of today are closed.
+fn in_an_hour() -> SystemTime {
+    SystemTime::now() + Duration::from_hours(1)
+}
+
+fn books_world() -> Ready<(StripeProvider, Steering)> {
+    let (provider, steering) = world().into_inner();
+    ready((provider.telling_time_by(in_an_hour), steering))
+}
+
 impl Steering {
+    async fn make(&self, path: &str, form: &[(&str, &str)]) -> reqwest::Response {
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let request = self.http.post(format!("{}/{path}", self.server.base_url()));
+        let request = request.bearer_auth("sk_test_of_nobody").body(body);
+        request.header("content-type", "application/x-www-form-urlencoded").send().await.expect("an answer")
+    }
+
     async fn ask(&self, path: &str) -> Value {
         let url = format!("{}/{path}", self.server.base_url());
         let request = self.http.get(url).bearer_auth("sk_test_of_nobody");
@@ -121,4 +154,41 @@ impl ProviderControl for Steering {
     }
 }
 
+#[async_trait]
+impl CustomerControl for Steering {
+    fn asking(&self) -> MethodToken {
+        "pm_card_authenticationRequired".parse().expect("a token")
+    }
+
+    async fn decide(&self, attempt: AttemptId, completes: bool) -> bool {
+        let intents = self.ask("v1/payment_intents?limit=1000").await;
+        let named = attempt.to_string();
+        let is_ours = |intent: &&Value| intent["metadata"]["keyrack_attempt"] == named.as_str();
+        let intent = intents["data"].as_array().expect("a list").iter().find(is_ours).expect("an intent");
+        let path = format!("v1/payment_intents/{}/_authenticate", intent["id"].as_str().expect("an id"));
+        let secret = intent["client_secret"].as_str().expect("a secret");
+        let success = if completes { "true" } else { "false" };
+        self.make(&path, &[("client_secret", secret), ("success", success)]).await.status().is_success()
+    }
+}
+
+#[async_trait]
+impl SettlementControl for Steering {
+    async fn charge_again(&self, attempt: AttemptId) -> ChargeName {
+        let attempt = attempt.to_string();
+        let form = [
+            ("amount", "1456000"),
+            ("currency", "inr"),
+            ("confirm", "true"),
+            ("payment_method", "pm_card_visa"),
+            ("metadata[keyrack_attempt]", &attempt),
+        ];
+        let made = self.make("v1/payment_intents", &form).await;
+        let intent: Value = made.error_for_status().expect("a good one").json().await.expect("JSON");
+        intent["latest_charge"]["id"].as_str().expect("a charge").parse().expect("a name")
+    }
+}
+
 keyrack_payments::provider_conformance!(world);
+keyrack_payments::customer_conformance!(customer_world);
+keyrack_payments::settlement_conformance!(books_world);

@@ -114,6 +114,9 @@ fn what_we_do_not_act_on_is_not_ours() {
     let mut by_hand_and_failed = event!("refund.created.by_hand");
     by_hand_and_failed["data"]["object"]["status"] = json!("failed");
     assert_eq!(fact(&by_hand_and_failed), Fact::NotOurs);
+    let mut a_return = event!("refund.created.by_hand");
+    a_return["data"]["object"]["metadata"] = json!({"keyrack_return": "ch_3SampleCharge02"});
+    assert_eq!(fact(&a_return), Fact::NotOurs, "the comparison has made it and finds it");
     let dispute = json!({"id": "evt_1", "object": "event", "type": "charge.dispute.created"});
     assert_eq!(fact(&dispute), Fact::NotOurs);
     let mut strange = event!("payment_intent.succeeded");

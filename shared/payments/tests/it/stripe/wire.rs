@@ -138,20 +138,47 @@ async fn what_is_not_stripes_word_about_our_call_leaves_it_unknown() {
 }
 
 #[tokio::test]
-async fn a_customer_who_must_act_leaves_it_open_and_a_look_up_lets_it_be_cancelled() {
+async fn a_customer_is_sent_to_the_page_that_the_intent_names_as_it_stands_now() {
     let url = "https://hooks.stripe.com/redirect/authenticate/src_1";
     let acting = but(
         intent("requires_action"),
         &json!({"next_action": {"type": "redirect_to_url", "redirect_to_url": {"url": url}}}),
     );
-    let (found, _) = against(vec![(200, acting.clone()), (200, acting)], a_minute_later, async |provider| {
+    let answers = vec![(200, acting.clone()), (200, acting.clone()), (200, acting.clone())];
+    let (found, asked) = against(answers, a_minute_later, async |provider| {
         let answer = authorize(provider).await;
-        let asked = matches!(answer, Authorization::Unknown(Doubt::CustomerMustAct { elsewhere: true }));
-        assert!(asked, "{answer:?}");
+        let Authorization::ActionRequired { url: page } = answer else { panic!("{answer:?}") };
+        assert_eq!(page.expose(), url);
         provider.look_up(Reference::Authorization(attempt()), soon()).await
     })
     .await;
-    assert!(matches!(found, LookUp::Stands(Standing::Nothing)), "{found:?}");
+    assert!(matches!(found, LookUp::Stands(Standing::ActionRequired { amount }) if amount == price()));
+    let id = "GET /v1/payment_intents/pi_3SampleIntent01";
+    assert_eq!(calls(&asked), [CREATE, id, id]);
+    // The first answer again, and what has become of it.
+    let answers = vec![(200, acting), (200, intent("requires_capture"))];
+    let (answer, _) = against(answers, a_minute_later, authorize).await;
+    assert!(authorized(&answer), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_customer_who_must_act_without_a_page_leaves_it_open_and_the_session_can_be_ended() {
+    for next_action in [
+        json!(null),
+        json!({"type": "use_stripe_sdk"}),
+        json!({"type": "redirect_to_url", "redirect_to_url": {"url": "javascript:alert(1)"}}),
+    ] {
+        let acting = but(intent("requires_action"), &json!({"next_action": next_action}));
+        let answers = vec![(200, acting.clone()), (200, acting), (200, intent("canceled"))];
+        let (ended, asked) = against(answers, a_minute_later, async |provider| {
+            let answer = authorize(provider).await;
+            assert!(matches!(answer, Authorization::Unknown(Doubt::CustomerMustAct)), "{answer:?}");
+            provider.expire_session(attempt(), soon()).await
+        })
+        .await;
+        assert!(matches!(ended, Void::Voided), "{ended:?}");
+        assert_eq!(asked[2].call, "POST /v1/payment_intents/pi_3SampleIntent01/cancel");
+    }
 }
 
 #[tokio::test]
