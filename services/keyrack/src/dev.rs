@@ -18,7 +18,10 @@ use keyrack_db::Shards;
 use keyrack_payment_simulator::{
     Settings as SimulatorSettings, Simulator, Webhook, control_routes, run as run_simulator,
 };
-use keyrack_runtime::{Stop, settings::Settings};
+use keyrack_runtime::{
+    Stop,
+    settings::{ProviderKind, Settings},
+};
 use secrecy::SecretString;
 use tokio::runtime::Handle;
 
@@ -91,6 +94,8 @@ impl Sandbox<'_> {
         let secret = self.folder.webhook_secret()?;
         let address = listener.local_addr().map_err(Failure::Http)?;
         let simulator = run_simulator(socket, self.simulator(address, secret.clone()), self.runtime)?;
+        // A sandbox takes no real money, whatever the settings say.
+        self.settings.payments.provider = ProviderKind::Simulator;
         self.settings.provider.base_url = simulator.base_url();
         self.settings.provider.webhook_secrets.push(secret);
         let outcome = self.open(listener, simulator.simulator().clone()).await;
@@ -111,7 +116,7 @@ impl Sandbox<'_> {
 
     async fn open(&self, listener: TcpListener, simulator: Simulator) -> Result<(), Failure> {
         let Self { settings, runtime, stop, .. } = self;
-        let provider = installation::provider(settings)?;
+        let provider = installation::provider(settings, &self.shards)?;
         let desk = installation::desk(settings, self.shards.clone(), provider, runtime, stop)?;
         let address = listener.local_addr().map_err(Failure::Http)?;
         let place = Place {

@@ -5,7 +5,7 @@ use std::{error::Error, io, iter, net::SocketAddr, path::PathBuf};
 use keyrack_booking::{Fault, credentials::CreateCredentialError, demo::SeedError, repair::RepairError};
 use keyrack_db::DbError;
 use keyrack_payment_simulator::StartError;
-use keyrack_payments::{BadProviderUrl, BadSignatureSettings};
+use keyrack_payments::{BadProviderUrl, BadSignatureSettings, BadStripeSettings};
 use keyrack_runtime::{private_postgres::PrivatePostgresError, settings::SettingsError};
 use keyrack_telemetry::{InstallError, log::LogError};
 
@@ -59,7 +59,9 @@ pub(crate) enum Failure {
     NoProvider,
     #[error(transparent)]
     Provider(#[from] BadProviderUrl),
-    #[error("provider.webhook_secrets or provider.webhook_tolerance_s cannot be used")]
+    #[error("payments.stripe cannot be used")]
+    Stripe(#[from] BadStripeSettings),
+    #[error("the webhook secrets or the webhook tolerance of the provider cannot be used")]
     Webhooks(#[from] BadSignatureSettings),
     #[error(transparent)]
     Simulator(#[from] StartError),

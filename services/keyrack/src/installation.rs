@@ -2,18 +2,24 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use keyrack_booking::{Desk, Settings as DeskSettings};
+use keyrack_booking::{
+    Desk, Settings as DeskSettings, hotel_directory::HotelDirectory, stored_ids::StoredIds,
+};
 use keyrack_db::{Database, Limits, Points, Schema, Shards};
 use keyrack_domain::horizon::Horizon;
 use keyrack_domain::notice::ProviderName;
-use keyrack_payments::{PaymentProvider, SignatureCheck, SimulatorNotices, SimulatorProvider};
-use keyrack_runtime::{Stop, settings::Settings};
+use keyrack_payments::{
+    NoticeReader, PaymentProvider, ProviderIds, SignatureCheck, SimulatorNotices, SimulatorProvider,
+    StripeNotices, StripeProvider, StripeSettings,
+};
+use keyrack_runtime::{
+    Stop,
+    settings::{ProviderKind, Settings},
+};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::{runtime::Handle, time::timeout};
 
 use crate::failure::Failure;
-
-const SIMULATOR: &str = "simulator";
 
 const REACH_WITHIN: Duration = Duration::from_secs(5);
 const CLOSE_WITHIN: Duration = Duration::from_secs(3);
@@ -108,18 +114,57 @@ pub(crate) fn horizon(settings: &Settings) -> Horizon {
     Horizon::days(settings.inventory.horizon_days.get())
 }
 
-pub(crate) fn provider(settings: &Settings) -> Result<SimulatorProvider, Failure> {
+/// The provider of the settings, which remembers in the hotels' databases what it calls our calls.
+pub(crate) fn provider(settings: &Settings, shards: &Shards) -> Result<Arc<dyn PaymentProvider>, Failure> {
+    match settings.payments.provider {
+        ProviderKind::Simulator => Ok(Arc::new(simulator(settings)?)),
+        ProviderKind::Stripe => Ok(Arc::new(stripe(settings, stripe_ids(shards))?)),
+    }
+}
+
+pub(crate) fn simulator(settings: &Settings) -> Result<SimulatorProvider, Failure> {
     match settings.provider.base_url.as_str() {
         "" => Err(Failure::NoProvider),
         url => Ok(SimulatorProvider::new(url)?),
     }
 }
 
+pub(crate) fn stripe(settings: &Settings, ids: Arc<dyn ProviderIds>) -> Result<StripeProvider, Failure> {
+    let stripe = &settings.payments.stripe;
+    let of_adapter = StripeSettings {
+        secret_key: stripe.secret_key.clone(),
+        base_url: stripe.base_url.clone(),
+        return_url: stripe.return_url(),
+    };
+    Ok(StripeProvider::new(of_adapter, ids)?)
+}
+
+fn stripe_ids(shards: &Shards) -> Arc<dyn ProviderIds> {
+    Arc::new(StoredIds::new(HotelDirectory::new(shards.clone()), name_of(ProviderKind::Stripe)))
+}
+
+/// Who reads what the provider tells by itself. `None` where no secret says that it is the provider.
+pub(crate) fn notices(settings: &Settings) -> Result<Option<Arc<dyn NoticeReader>>, Failure> {
+    let (simulator, stripe) = (&settings.provider, &settings.payments.stripe);
+    let (secrets, tolerance) = match settings.payments.provider {
+        ProviderKind::Simulator => (&simulator.webhook_secrets, simulator.webhook_tolerance()),
+        ProviderKind::Stripe => (&stripe.webhook_secrets, stripe.webhook_tolerance()),
+    };
+    if secrets.is_empty() {
+        return Ok(None);
+    }
+    let signatures = SignatureCheck::new(secrets.clone(), tolerance)?;
+    Ok(Some(match settings.payments.provider {
+        ProviderKind::Simulator => Arc::new(SimulatorNotices::new(signatures)),
+        ProviderKind::Stripe => Arc::new(StripeNotices::new(signatures)),
+    }))
+}
+
 /// What goes on after its request is counted as the stop's work, so that the drain waits for it.
 pub(crate) fn desk(
     settings: &Settings,
     shards: Shards,
-    provider: impl PaymentProvider + 'static,
+    provider: Arc<dyn PaymentProvider>,
     runtime: &Handle,
     stop: &Stop,
 ) -> Result<Desk, Failure> {
@@ -133,20 +178,22 @@ pub(crate) fn desk(
     };
     of_desk.ledger.key_wait = settings.operations.copy_wait();
     of_desk.ledger.replay_window = settings.operations.replay_window();
-    let desk = Desk::new(shards, Arc::new(provider), of_desk, runtime.clone(), stop.work().clone());
-    let secrets = settings.provider.webhook_secrets.clone();
-    if secrets.is_empty() {
-        return Ok(desk);
-    }
-    let signatures = SignatureCheck::new(secrets, settings.provider.webhook_tolerance())?;
-    Ok(desk.reading(simulator(), Arc::new(SimulatorNotices::new(signatures))))
+    let desk = Desk::new(shards, provider, of_desk, runtime.clone(), stop.work().clone());
+    Ok(match notices(settings)? {
+        Some(reader) => desk.reading(name_of(settings.payments.provider), reader),
+        None => desk,
+    })
 }
 
-/// As it is named in the address to which it sends its notices.
-fn simulator() -> ProviderName {
-    // Safety of unwrap: it is such a name; a test says so.
+/// As a provider is named in the address to which it sends its notices, and beside the ids that it gives.
+fn name_of(provider: ProviderKind) -> ProviderName {
+    let name = match provider {
+        ProviderKind::Simulator => "simulator",
+        ProviderKind::Stripe => "stripe",
+    };
+    // Safety of unwrap: both are such names; a test says so.
     #[expect(clippy::expect_used, reason = "see above")]
-    SIMULATOR.parse().expect("a provider's name")
+    name.parse().expect("a provider's name")
 }
 
 /// With the cause, which the pool alone could not tell.
@@ -165,7 +212,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_simulator_has_a_name_that_can_stand_in_an_address() {
-        assert_eq!(simulator().as_str(), SIMULATOR);
+    fn each_provider_has_a_name_that_can_stand_in_an_address() {
+        let names = [ProviderKind::Simulator, ProviderKind::Stripe].map(name_of);
+        assert_eq!(names.each_ref().map(ProviderName::as_str), ["simulator", "stripe"]);
     }
 }

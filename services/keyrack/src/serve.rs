@@ -31,7 +31,10 @@ pub(crate) async fn run(args: Args, runtime: &Handle) -> Result<ExitCode, Failur
     let stop = Stop::new();
     stop.listen_to_signals(runtime).map_err(Failure::Signals)?;
     let shards = installation::shards(&settings, &Points::default(), runtime)?;
-    let provider = installation::provider(&settings)?;
+    let provider = installation::provider(&settings, &shards)?;
+    if installation::notices(&settings)?.is_none() {
+        tracing::warn!("what the provider tells by itself is not taken: it is asked instead");
+    }
     installation::check_schema(&settings, &shards).await?;
     let desk = installation::desk(&settings, shards.clone(), provider, runtime, &stop)?;
     let mut serving = Serving::start(listener, &settings, desk, None, runtime, &stop)?;

@@ -86,6 +86,7 @@ async fn compare(desk: &Desk) -> Result<Compared, Fault> {
         }
         next = if waits { next } else { Some(after) };
     }
+    let next = if waits { next } else { page.next };
     if let Some(next) = next {
         advance(desk, position, next).await?;
     }

@@ -64,6 +64,7 @@ pub mod roll_horizon;
 pub mod sandbox_clock;
 pub mod staff_refund;
 pub mod start_attempt;
+pub mod stored_ids;
 pub mod verify;
 pub mod views;
 

@@ -11,7 +11,7 @@ use keyrack_domain::{
     page_url::PageUrl,
 };
 use keyrack_ledger::{AttemptRow, Ledger, Operation, Outcome};
-use keyrack_payments::{Authorization, Capture, Deadline, Refusal};
+use keyrack_payments::{Authorization, Capture, Deadline, NotSent, Refusal};
 use keyrack_telemetry::names;
 
 use crate::{
@@ -84,6 +84,9 @@ async fn ask(desk: &Desk, attempt: &AttemptRow) -> Paid {
         Authorization::Refused(Refusal::ReferenceTaken) | Authorization::Unknown(_) => Paid::Unknown,
         Authorization::Refused(Refusal::UnknownMethod) => Paid::Nothing { why: "unknown_method".to_owned() },
         Authorization::Refused(_) => Paid::Nothing { why: "refused".to_owned() },
+        Authorization::NotSent(NotSent::NotChargeable) => {
+            Paid::Nothing { why: "amount_not_chargeable".to_owned() }
+        }
         Authorization::NotSent(_) => Paid::Nothing { why: "provider_unreachable".to_owned() },
     }
 }

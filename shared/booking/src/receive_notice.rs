@@ -23,7 +23,7 @@ use keyrack_telemetry::names;
 use tokio::task::JoinHandle;
 
 use self::payment::{ApplyNoticeOp, NoticeAnswer, PaymentFact};
-use crate::{Desk, Fault, entropy, pay::insist, reconcile};
+use crate::{Desk, Fault, entropy, pay::insist, reconcile, stored_ids::StoredIds};
 
 /// What became of an authentic notice. All of it is durable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,6 +142,12 @@ impl fmt::Debug for Told {
 }
 
 impl Told {
+    /// Whose payment it is, where the provider names that by an id of its own.
+    async fn of_our_attempt(&self, desk: &Desk) -> Self {
+        let ids = StoredIds::new(desk.hotels().clone(), self.provider.clone());
+        Self { notice: self.notice.clone().with_our_attempt(&ids).await, ..self.clone() }
+    }
+
     /// As it will be recorded, unless the decision says more.
     fn event(&self, attempt: AttemptId) -> EventRow {
         EventRow {
@@ -161,6 +167,8 @@ impl Told {
 /// Gives a notice its effect. `Unmatched`: what it is about is not there, and nothing is written.
 pub(crate) async fn apply(desk: &Desk, told: &Told) -> Result<Receipt, Fault> {
     let without_more = |received| Receipt { received, follow_up: None };
+    // Here and not where it is read: what is kept for later is asked about again, as it was told.
+    let told = &told.of_our_attempt(desk).await;
     let Some(attempt) = told.notice.fact.attempt() else {
         let is_ours = matches!(told.notice.fact, Fact::OfUnknown { .. });
         return Ok(without_more(if is_ours { Received::Unmatched } else { Received::NotOurs }));
@@ -223,6 +231,7 @@ fn payment_fact(fact: &Fact, waits_for_its_customer: bool) -> Option<PaymentFact
         Fact::Refunded { .. }
         | Fact::RefundFailed { .. }
         | Fact::RefundedByHand { .. }
+        | Fact::RefundedByHandOf { .. }
         | Fact::OfUnknown { .. }
         | Fact::NotOurs => None,
     }

@@ -12,10 +12,12 @@ mod minor_units;
 mod notice;
 mod outcome;
 mod port;
+mod provider_ids;
 mod reference;
 mod settlement;
 mod signature;
 mod simulator;
+mod stripe;
 
 pub use self::{
     deadline::Deadline,
@@ -26,6 +28,7 @@ pub use self::{
         Void,
     },
     port::PaymentProvider,
+    provider_ids::{ForgetfulIds, NotAProviderId, ProviderId, ProviderIds},
     reference::{NotOurReference, Reference, RefundTry},
     settlement::{
         ChargeName, Moved, NotAName, Settlement, SettlementFrom, SettlementLine, SettlementPage,
@@ -33,4 +36,7 @@ pub use self::{
     },
     signature::{BadSignatureSettings, SignatureCheck, sign},
     simulator::{BadProviderUrl, SimulatorNotices, SimulatorProvider},
+    stripe::{
+        API_VERSION as STRIPE_API_VERSION, BadStripeSettings, StripeNotices, StripeProvider, StripeSettings,
+    },
 };

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     outcome::DeclineReason,
+    provider_ids::ProviderIds,
     reference::{Reference, RefundTry},
 };
 
@@ -19,6 +20,24 @@ pub struct Notice {
     /// The provider's word for what happened, for the record.
     pub kind: String,
     pub fact: Fact,
+}
+
+impl Notice {
+    /// Finds the attempt of a payment that is named by the provider's id. Of one that was never kept it is
+    /// about something unknown.
+    pub async fn with_our_attempt(mut self, ids: &dyn ProviderIds) -> Self {
+        if let Fact::RefundedByHandOf { payment, amount, provider_id } = self.fact {
+            let known = match payment.parse() {
+                Ok(id) => ids.reference_of(&id).await,
+                Err(_) => None,
+            };
+            self.fact = match known {
+                Some(reference) => Fact::RefundedByHand { attempt: reference.attempt(), amount, provider_id },
+                None => Fact::OfUnknown { reference: payment },
+            };
+        }
+        self
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -38,6 +57,9 @@ pub enum Fact {
     RefundFailed { refund: RefundTry, amount: Money, provider_id: Option<String> },
     /// A refund that we did not ask for, made by hand at the provider. Its id there is its identity.
     RefundedByHand { attempt: AttemptId, amount: Money, provider_id: String },
+    /// The same, of a provider that names the payment by its own id alone. [`Notice::with_our_attempt`] makes
+    /// it one of ours.
+    RefundedByHandOf { payment: String, amount: Money, provider_id: String },
     /// Authentic, and about something that none of our references names. Kept, and matched later.
     OfUnknown { reference: String },
     /// Authentic, and nothing that we act on.
@@ -54,7 +76,7 @@ impl Fact {
             | Self::Voided { attempt }
             | Self::RefundedByHand { attempt, .. } => Some(*attempt),
             Self::Refunded { refund, .. } | Self::RefundFailed { refund, .. } => Some(refund.attempt),
-            Self::OfUnknown { .. } | Self::NotOurs => None,
+            Self::RefundedByHandOf { .. } | Self::OfUnknown { .. } | Self::NotOurs => None,
         }
     }
 
@@ -69,7 +91,9 @@ impl Fact {
                 of_ours(Reference::Capture(*attempt))
             }
             Self::Refunded { refund, .. } | Self::RefundFailed { refund, .. } => of_ours((*refund).into()),
-            Self::OfUnknown { reference } => Some(reference.clone()),
+            Self::RefundedByHandOf { payment: reference, .. } | Self::OfUnknown { reference } => {
+                Some(reference.clone())
+            }
             Self::NotOurs => None,
         }
     }
@@ -80,7 +104,8 @@ impl Fact {
             | Self::Captured { amount, .. }
             | Self::Refunded { amount, .. }
             | Self::RefundFailed { amount, .. }
-            | Self::RefundedByHand { amount, .. } => Some(*amount),
+            | Self::RefundedByHand { amount, .. }
+            | Self::RefundedByHandOf { amount, .. } => Some(*amount),
             Self::Declined { .. } | Self::Voided { .. } | Self::OfUnknown { .. } | Self::NotOurs => None,
         }
     }

@@ -137,6 +137,11 @@ pub enum NotSent {
     NotReachable(#[source] BoxError),
     #[error("the amount is not more than zero")]
     NotPositive,
+    #[error("the provider cannot take exactly this amount in this currency")]
+    NotChargeable,
+    /// Of a provider that knows our names for a while only: a call could be a second one.
+    #[error("the attempt is too old for the provider to know its name")]
+    KeyForgotten,
 }
 
 /// Why nobody knows.
@@ -155,6 +160,15 @@ pub enum Doubt {
     Unreadable(#[source] BoxError),
     #[error("the answer is about another reference, amount or state than the call")]
     NotWhatWasAsked,
+    #[error("the provider has the call and has not decided")]
+    Undecided,
+    /// Nothing is set aside until then.
+    #[error("the customer must act first, and there is no page to send them to")]
+    CustomerMustAct,
+    #[error("there are more payments than can be looked through")]
+    TooMany,
+    #[error("nothing tells where to look for the payment")]
+    NoPlaceToLook,
     /// Of a look-up: the question did not leave.
     #[error("the provider was not asked")]
     NotAsked(#[source] NotSent),

@@ -21,6 +21,8 @@ pub struct SettlementPage {
     pub lines: Vec<SettlementLine>,
     /// There is more already.
     pub more: bool,
+    /// Where the next page begins, also after what is no line of ours. `None` where nothing was there.
+    pub next: Option<SettlementPosition>,
 }
 
 /// From where on.

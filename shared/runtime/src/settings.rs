@@ -2,6 +2,7 @@
 //! compiled in as the lowest layer, so it is complete and true by construction.
 
 mod limits;
+mod payments;
 mod sandbox;
 mod secrets;
 mod shards;
@@ -19,6 +20,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
 pub use limits::Wrong;
+pub use payments::{Payments, ProviderKind, Stripe};
 pub use shards::ShardSettings;
 
 const SAMPLE: &str = include_str!("../../../docs/keyrack.sample.toml");
@@ -37,6 +39,7 @@ pub struct Settings {
     pub holds: Holds,
     pub operations: Operations,
     pub provider: Provider,
+    pub payments: Payments,
     pub inventory: Inventory,
     pub workers: Workers,
     pub log: Log,

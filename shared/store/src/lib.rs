@@ -28,6 +28,7 @@ pub mod nights;
 pub mod outbox;
 pub mod payment_history;
 pub mod provider_events;
+pub mod provider_ids;
 pub mod quotes;
 pub mod rate_plans;
 pub mod refunds;

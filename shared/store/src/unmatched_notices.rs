@@ -105,7 +105,8 @@ pub async fn bound(connection: &mut PgConnection, most: i64) -> Result<u64, DbEr
 }
 
 /// Takes some that may be looked at again, those first that waited longest: a notice rests for a tenth of its
-/// age, and never longer than `at_most`. Others pass them over until then.
+/// age, and never longer than `at_most`. Others pass them over until then. What names no attempt can match only
+/// where it names a payment by the provider's id, which may be found later.
 pub async fn take(
     connection: &mut PgConnection,
     at_most: Duration,
@@ -119,7 +120,7 @@ pub async fn take(
         FROM (
             SELECT d.notice_id
             FROM directory.unmatched_notices d
-            WHERE d.attempt IS NOT NULL
+            WHERE (d.attempt IS NOT NULL OR d.notice -> 'fact' ? 'refunded_by_hand_of')
               AND d.looked_at + least((now() - d.received_at) / 10, make_interval(secs => $1)) <= now()
             ORDER BY d.looked_at
             LIMIT $2

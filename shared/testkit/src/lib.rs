@@ -6,6 +6,7 @@
 mod chaos_proxy;
 mod database;
 mod gates;
+mod local_stripe;
 mod look;
 mod pooler;
 mod server;
@@ -15,3 +16,4 @@ pub use chaos_proxy::{ChaosProxy, Fault, Fired};
 pub use database::TestDatabase;
 pub use gates::{Gate, Gates};
 pub use pooler::Pooler;
+pub use local_stripe::LocalStripe;

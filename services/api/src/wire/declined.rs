@@ -18,8 +18,9 @@ pub(crate) fn declined(hold: HoldId, state: hold::HoldState, reason: &str) -> Pr
 }
 
 /// Our own words; every other one is the provider's.
-const WHY: [(&str, &str); 7] = [
+const WHY: [(&str, &str); 8] = [
     ("provider_unreachable", "The payment provider could not be reached."),
+    ("amount_not_chargeable", "The payment provider cannot take exactly this amount."),
     ("unknown_method", "The payment provider does not know this payment method."),
     ("refused", "The payment provider did not accept the request."),
     ("not_received", "The request never reached the payment provider."),

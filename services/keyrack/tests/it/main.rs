@@ -13,4 +13,5 @@ mod refusals;
 mod sandbox;
 mod settlement;
 mod storm;
+mod stripe;
 mod told;

@@ -87,6 +87,7 @@ impl At<'_> {
             | Fact::Captured { .. }
             | Fact::Declined { .. }
             | Fact::Voided { .. }
+            | Fact::RefundedByHandOf { .. }
             | Fact::OfUnknown { .. }
             | Fact::NotOurs => Ok(NOTHING_NEW),
         }

@@ -40,6 +40,7 @@ mod restrictions;
 mod season;
 mod settlement;
 mod stop_sell;
+mod stripe;
 mod telling;
 mod time_zones;
 mod timings;

@@ -50,8 +50,8 @@ async fn lines(provider: Provider<'_>, limit: u16) -> Vec<SettlementLine> {
         };
         assert!(page.lines.len() <= usize::from(limit));
         lines.extend(page.lines);
-        if let Some(last) = lines.last() {
-            from = SettlementFrom::Position(last.next.clone());
+        if let Some(next) = page.next {
+            from = SettlementFrom::Position(next);
         }
         if !page.more {
             return lines;

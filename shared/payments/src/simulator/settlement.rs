@@ -81,8 +81,9 @@ pub(super) async fn page(
 
 fn read(body: &[u8]) -> Result<SettlementPage, Failed> {
     let page: Page = parse(body)?;
-    let lines = page.items.into_iter().map(line).collect::<Result<_, _>>()?;
-    Ok(SettlementPage { lines, more: page.more })
+    let lines: Vec<SettlementLine> = page.items.into_iter().map(line).collect::<Result<_, _>>()?;
+    let next = lines.last().map(|line| line.next.clone());
+    Ok(SettlementPage { lines, more: page.more, next })
 }
 
 fn line(line: Line) -> Result<SettlementLine, Failed> {

@@ -45,7 +45,7 @@ async fn provider_that_says(answer: Vec<u8>) -> (SimulatorProvider, impl Future<
     let (listener, provider) = listening().await;
     let serve = async move {
         loop {
-            let mut socket = a_whole_request(&listener).await;
+            let (mut socket, _) = a_whole_request(&listener).await;
             let _ = socket.write_all(&answer).await;
             let _ = socket.shutdown().await;
         }
@@ -54,7 +54,7 @@ async fn provider_that_says(answer: Vec<u8>) -> (SimulatorProvider, impl Future<
 }
 
 /// A client that is answered before it has asked takes that for an error of its own.
-async fn a_whole_request(listener: &TcpListener) -> TcpStream {
+pub(crate) async fn a_whole_request(listener: &TcpListener) -> (TcpStream, Vec<u8>) {
     let (mut socket, _) = listener.accept().await.expect("a call");
     let (mut request, mut chunk) = (Vec::new(), [0; 1024]);
     while !is_whole(&request) {
@@ -63,7 +63,7 @@ async fn a_whole_request(listener: &TcpListener) -> TcpStream {
             _ => break,
         }
     }
-    socket
+    (socket, request)
 }
 
 /// Head, and as much of a body as it announces.
@@ -74,7 +74,7 @@ fn is_whole(request: &[u8]) -> bool {
     body.len() >= length.and_then(|length| length.parse().ok()).unwrap_or(0)
 }
 
-fn http(status: &str, body: &str) -> Vec<u8> {
+pub(crate) fn http(status: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
         .into_bytes()
 }
@@ -273,7 +273,7 @@ async fn an_answer_that_trickles_past_the_deadline_is_none() {
     let (listener, provider) = listening().await;
     let (amount, _) = price_and_method();
     let serve = async {
-        let mut socket = a_whole_request(&listener).await;
+        let (mut socket, _) = a_whole_request(&listener).await;
         let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{";
         socket.write_all(head).await.expect("sends");
         std::future::pending::<()>().await;

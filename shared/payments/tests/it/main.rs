@@ -2,3 +2,4 @@
 
 mod hostile_answers;
 mod simulator;
+mod stripe;

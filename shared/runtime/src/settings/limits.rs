@@ -12,6 +12,10 @@ pub enum Wrong {
     NoDatabase,
     #[error("it must be an http:// or https:// URL")]
     NoUrl,
+    #[error("it must be set: the provider takes payments for its owner only")]
+    NoSecretKey,
+    #[error("1 to 3600 seconds")]
+    Tolerance,
     #[error("shards are numbered from 1, each once")]
     ShardNumbers,
     #[error("keys must be kept for at least the replay window")]
@@ -43,6 +47,7 @@ impl Settings {
         must(fine, "provider.webhook_secrets", Wrong::WebhookSecrets)?;
         let fine = (1..=3600).contains(&self.provider.webhook_tolerance_s);
         must(fine, "provider.webhook_tolerance_s", Wrong::WebhookTolerance)?;
+        self.payments.check()?;
         let Operations { replay_window_hours: window, key_retention_days: kept, .. } = self.operations;
         let covers = u64::from(kept.get()) * 24 >= u64::from(window.get());
         must(covers, "operations.key_retention_days", Wrong::ShorterThanWindow)?;

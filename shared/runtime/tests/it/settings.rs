@@ -1,11 +1,11 @@
 use std::{fs, path::Path, time::Duration};
 
 use keyrack_domain::ids::ShardId;
-use keyrack_runtime::settings::{Settings, SettingsError, Wrong};
+use keyrack_runtime::settings::{ProviderKind, Settings, SettingsError, Wrong};
 use secrecy::ExposeSecret;
 
 const SAMPLE: &str = include_str!("../../../../docs/keyrack.sample.toml");
-const DATABASE: (&str, &str) = ("DATABASE_URL", "postgres://a:secret@b/c");
+const DATABASE: (&str, &str) = ("DATABASE_URL", "postgres://a:hunter1@b/c");
 
 fn load(file: Option<&str>, environment: &[(&str, &str)]) -> Result<Settings, SettingsError> {
     let folder = tempfile::tempdir().unwrap();
@@ -34,6 +34,27 @@ fn the_sample_is_a_settings_file_and_the_defaults_are_the_ones_promised() {
     assert_eq!(settings.operations.replay_window(), Duration::from_hours(24));
     assert_eq!(settings.operations.key_retention(), Duration::from_hours(7 * 24));
     assert_eq!(settings.inventory.horizon_days.get(), 750);
+    assert_eq!(settings.payments.provider, ProviderKind::Simulator);
+    let stripe = settings.payments.stripe;
+    assert_eq!(stripe.base_url, "https://api.stripe.com");
+    assert_eq!((stripe.return_url(), stripe.webhook_secrets.len()), (None, 0));
+    assert_eq!(stripe.webhook_tolerance(), Duration::from_mins(5));
+}
+
+#[test]
+fn stripe_takes_payments_with_a_key_and_any_number_of_webhook_secrets() {
+    let chosen = "[payments]\nprovider = 'stripe'\n";
+    assert!(refused(Some(chosen), &[DATABASE]).contains("payments.stripe.secret_key"));
+    let key = ("KEYRACK_PAYMENTS__STRIPE__SECRET_KEY", "sk_test_hunter2");
+    let secrets = ("KEYRACK_PAYMENTS__STRIPE__WEBHOOK_SECRETS", "whsec_hunter3  whsec_hunter4");
+    let settings = load(Some(chosen), &[DATABASE, key, secrets]).unwrap();
+    assert_eq!(settings.payments.provider, ProviderKind::Stripe);
+    let read: Vec<_> =
+        settings.payments.stripe.webhook_secrets.iter().map(ExposeSecret::expose_secret).collect();
+    assert_eq!(read, ["whsec_hunter3", "whsec_hunter4"]);
+    assert!(!format!("{settings:?}").contains("hunter"), "{settings:?}");
+    let file = format!("{chosen}[payments.stripe]\nsecret_key = 'sk_1'\nwebhook_secrets = ['whsec_1']\n");
+    assert_eq!(load(Some(&file), &[DATABASE]).unwrap().payments.stripe.webhook_secrets.len(), 1);
 }
 
 #[test]
@@ -96,6 +117,10 @@ fn values_that_cannot_be_are_refused_by_the_name_of_their_setting() {
     wrong("[database]\nlock_timeout_ms = 0\n", "database.lock_timeout_ms");
     wrong("[log]\nformat = 'xml'\n", "log.format");
     wrong("[provider]\nbase_url = 'pay.example'\n", "provider.base_url");
+    wrong("[payments]\nprovider = 'cash'\n", "payments.provider");
+    wrong("[payments.stripe]\nbase_url = 'api.stripe.com'\n", "payments.stripe.base_url");
+    wrong("[payments.stripe]\nreturn_url = 'here'\n", "payments.stripe.return_url");
+    wrong("[payments.stripe]\nwebhook_tolerance_s = 0\n", "payments.stripe.webhook_tolerance_s");
     wrong("[operations]\nreplay_window_hours = 200\n", "operations.key_retention_days");
     wrong("[inventory]\nhorizon_days = 2001\n", "inventory.horizon_days");
 }
@@ -128,7 +153,7 @@ fn shards_come_from_a_file_or_from_one_variable_and_default_to_the_directory() {
 #[test]
 fn passwords_are_neither_shown_nor_repeated_in_errors() {
     let settings = load(None, &[DATABASE]).unwrap();
-    assert!(!format!("{settings:?}").contains("a:secret@"));
+    assert!(!format!("{settings:?}").contains("hunter1"));
     let settings = load(None, &[DATABASE, ("KEYRACK_PROVIDER__WEBHOOK_SECRETS", "hunter2")]).unwrap();
     assert!(!format!("{settings:?}").contains("hunter2"));
     let said = refused(None, &[DATABASE, ("KEYRACK_SHARDS", "postgres://a:hunter2@b/c")]);
