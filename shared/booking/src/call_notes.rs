@@ -4,6 +4,7 @@
 
 use std::{future::Future, time::Duration};
 
+use keyrack_db::DbError;
 use keyrack_payments::{Doubt, NotSent, Reference, Refusal, Standing};
 use keyrack_store::provider_calls::{self, CallEnd, CallRow};
 use keyrack_telemetry::names;
@@ -14,9 +15,6 @@ use crate::{Fault, entropy, hotel_directory::HotelDirectory};
 
 /// For so long a payment waits for its note, twice a call at the most.
 const PATIENCE: Duration = Duration::from_millis(250);
-
-/// A note that is still not written then is dropped.
-const GIVEN_UP_AFTER: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug)]
 pub(crate) struct CallNotes {
@@ -39,23 +37,32 @@ impl CallNotes {
             reference: reference.to_string(),
         };
         let (notes, note) = (self.clone(), row.clone());
-        self.in_time("asked", async move { notes.write(&note, None).await }).await;
+        self.in_time("asked", async move { notes.write(note, None).await }).await;
         row
     }
 
     pub(crate) async fn answered(&self, row: CallRow, end: CallEnd) {
         let notes = self.clone();
-        self.in_time("answered", async move { notes.write(&row, Some(&end)).await }).await;
+        self.in_time("answered", async move { notes.write(row, Some(end)).await }).await;
     }
 
-    async fn write(&self, row: &CallRow, end: Option<&CallEnd>) -> Result<(), Fault> {
+    /// A transaction of its own, since only in one a lock and a statement have their bounds.
+    async fn write(&self, row: CallRow, end: Option<CallEnd>) -> Result<(), Fault> {
         let hotel = self.hotels.by_id(row.attempt.hotel()).await.map_err(Fault::internal)?;
-        let mut connection = self.hotels.database(&hotel)?.connection().await?;
-        match end {
-            None => provider_calls::asked(&mut connection, row).await?,
-            Some(end) => provider_calls::answered(&mut connection, row, end).await?,
-        }
-        Ok(())
+        let written: Result<(), DbError> = self
+            .hotels
+            .database(&hotel)?
+            .transaction("note_provider_call", move |connection| {
+                let (row, end) = (row.clone(), end.clone());
+                Box::pin(async move {
+                    match end {
+                        None => provider_calls::asked(connection, &row).await,
+                        Some(end) => provider_calls::answered(connection, &row, &end).await,
+                    }
+                })
+            })
+            .await;
+        Ok(written?)
     }
 
     /// The writing goes on when nobody waits for it any more, and is waited for at a stop.
@@ -66,14 +73,10 @@ impl CallNotes {
     ) {
         let writing = self.work.spawn_on(
             async move {
-                let written = tokio::time::timeout(GIVEN_UP_AFTER, note).await;
-                let lost = match written {
-                    Ok(Ok(())) => return,
-                    Ok(Err(fault)) => fault.to_string(),
-                    Err(_too_late) => "not in time".to_owned(),
-                };
-                metrics::counter!(names::TIMELINE_NOTES_LOST, "of" => of).increment(1);
-                tracing::warn!(of, error = lost, "a note for the timeline is lost");
+                if let Err(fault) = note.await {
+                    metrics::counter!(names::TIMELINE_NOTES_LOST, "of" => of).increment(1);
+                    tracing::warn!(of, error = %fault, "a note for the timeline is lost");
+                }
             },
             &self.runtime,
         );

@@ -1,5 +1,6 @@
 //! Notes of calls that were answered from a recorded key: what the repeat was told, and where it picked up.
 
+use keyrack_db::DbError;
 use keyrack_domain::{
     actor::Actor, attempt::AttemptState, hotel::HotelRef, ids::AttemptId, principal::Caller,
 };
@@ -49,9 +50,14 @@ pub(crate) async fn note(desk: &Desk, hotel: &HotelRef, caller: Caller, replay: 
     let entry = NewAudit { hotel: hotel.id, actor, action, subject, before: None, after: Some(told) };
     let database = desk.hotels().database(hotel).cloned();
     let writing = async move {
-        let mut connection = database?.connection().await?;
-        audit::append_up_to(&mut connection, &entry, MOST).await?;
-        Ok::<(), Fault>(())
+        let written: Result<bool, DbError> = database?
+            .transaction("note_replay", move |connection| {
+                let entry = entry.clone();
+                Box::pin(async move { audit::append_up_to(connection, &entry, MOST).await })
+            })
+            .await;
+        // False: there are enough of them.
+        written.map(|_| ()).map_err(Fault::from)
     };
     desk.notes().in_time("replay", writing).await;
 }

@@ -52,7 +52,7 @@ pub async fn append(connection: &mut PgConnection, entries: &[NewAudit]) -> Resu
     .exactly(entries.len(), "store::audit::append")
 }
 
-/// Appends one entry beside every transaction, while its subject has fewer than `most` of that action. Several at
+/// Appends one entry, while its subject has fewer than `most` of that action. Several at
 /// once may pass the bound by as many as they are. False: it has enough.
 pub async fn append_up_to(
     connection: &mut PgConnection,

@@ -1,5 +1,5 @@
 //! `provider_calls`: what the payment provider was asked and what it answered. For people; nothing is decided by
-//! it. Each statement stands alone, beside every transaction.
+//! it. Written beside every transaction that decides.
 
 use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{clock::Moment, ids::AttemptId};

@@ -24,5 +24,6 @@ mod races;
 mod rates;
 mod reservations;
 mod sandbox;
+mod timeline;
 mod webhooks;
 mod world;

@@ -9,4 +9,5 @@ mod processes;
 mod refusals;
 mod sandbox;
 mod settlement;
+mod timeline;
 mod told;
