@@ -1,6 +1,7 @@
 //! Background work: `<worker>/run_once.rs`, one bounded run each. The loop around them, with its jitter,
 //! back-off, metrics and drain, is `keyrack-runtime`'s. Several processes may run all of them at once.
 
+mod call_retention;
 mod expiry;
 mod horizon;
 mod key_retention;
@@ -25,6 +26,8 @@ pub struct Intervals {
     pub key_retention: Duration,
     /// For how long records of calls are kept.
     pub keep_keys: Duration,
+    /// For how long it is kept what the provider was asked.
+    pub keep_provider_calls: Duration,
 }
 
 /// Starts every worker there is, with a jitter of its own.
@@ -42,6 +45,11 @@ pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitte
     workers.start(horizon::RollingHorizon::new(desk.clone()), every(intervals.horizon), jitter());
     workers.start(
         key_retention::KeyRetention::new(desk.clone(), intervals.keep_keys),
+        every(intervals.key_retention),
+        jitter(),
+    );
+    workers.start(
+        call_retention::CallRetention::new(desk.clone(), intervals.keep_provider_calls),
         every(intervals.key_retention),
         jitter(),
     );

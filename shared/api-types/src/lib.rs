@@ -34,5 +34,6 @@ pub mod reservation;
 pub mod restriction;
 pub mod sandbox;
 pub mod shortage;
+pub mod timeline;
 pub mod violation;
 pub mod weekday;

@@ -19,7 +19,11 @@ use self::{
     operation::{CancelAnswer, CancelOp, Cancellation},
     price::{RoomPrice, Wanted},
 };
-use crate::{Answered, Desk, Fault, KeyRefusal, drift, entropy, key, request_refund::payable};
+use crate::{
+    Answered, Desk, Fault, KeyRefusal, drift, entropy, key,
+    replays::{self, Replay},
+    request_refund::payable,
+};
 
 #[derive(Clone, Debug)]
 pub struct Cancel {
@@ -72,7 +76,14 @@ pub async fn run(
     let outcome = desk.ledger(&hotel)?.run(operation).await.map_err(Fault::from)?;
     let Answered { answer, replayed } = key::answered(outcome)?;
     match answer {
-        CancelAnswer::Cancelled(view) => Ok(Answered { answer: view, replayed }),
+        CancelAnswer::Cancelled(view) => {
+            if replayed {
+                let told = serde_json::json!({ "state": view.state, "picked_up": "the_cancellation" });
+                let (action, subject) = ("cancellation.replayed", reservation.to_string());
+                replays::note(desk, &hotel, caller.clone(), Replay { action, subject, told }).await;
+            }
+            Ok(Answered { answer: view, replayed })
+        }
         CancelAnswer::NotFound | CancelAnswer::NoSuchRoom => Err(CancelError::NotFound),
         CancelAnswer::Stale(version, state) => Err(CancelError::Stale(version, state)),
         CancelAnswer::NotConfirmed(state) => Err(CancelError::NotConfirmed(state)),

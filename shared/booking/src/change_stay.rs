@@ -26,6 +26,7 @@ use keyrack_domain::{
     reservation::ReservationState,
     restriction::Violation,
 };
+use keyrack_ledger::AttemptRow;
 use keyrack_store::{attempts, changes, refunds, reservations};
 
 use self::start::{StartChangeAnswer, StartChangeOp, Started};
@@ -33,6 +34,7 @@ use crate::{
     Answered, Desk, Fault, KeyRefusal, drift, entropy, key,
     pay::pay,
     place_hold::operation::Short,
+    replays::{self, Replay},
     views::{ChangeView, RefundView},
 };
 
@@ -129,18 +131,35 @@ async fn drive(
         StartChangeAnswer::Started(started) => started,
         refused => return Err(refusal(reservation, refused)),
     };
-    if let (Some(attempt), false) = (started.attempt, replayed) {
-        ask(&desk, &hotel, attempt, caller).await?;
+    match started.attempt {
+        _ if replayed => note_repeat(&desk, &hotel, caller, &started).await?,
+        Some(attempt) => ask(&desk, &hotel, attempt, caller).await?,
+        None => {}
     }
     let answer = standing(&desk, &hotel, started).await?;
     Ok(Answered { answer, replayed })
 }
 
-async fn ask(desk: &Desk, hotel: &HotelRef, attempt: AttemptId, caller: Caller) -> Result<(), Fault> {
+async fn note_repeat(desk: &Desk, hotel: &HotelRef, caller: Caller, started: &Started) -> Result<(), Fault> {
+    if let Some(attempt) = started.attempt {
+        let row = paying(desk, hotel, attempt).await?;
+        replays::of_attempt(desk, hotel, caller, attempt, row.state).await;
+        return Ok(());
+    }
+    let told = serde_json::json!({ "state": started.change.state, "picked_up": "the_changed_stay" });
+    let (action, subject) = ("change.replayed", started.change.id.to_string());
+    replays::note(desk, hotel, caller, Replay { action, subject, told }).await;
+    Ok(())
+}
+
+async fn paying(desk: &Desk, hotel: &HotelRef, attempt: AttemptId) -> Result<AttemptRow, Fault> {
     let mut connection = desk.hotels().database(hotel)?.connection().await?;
     let row = attempts::read(&mut connection, [&attempt]).await?.pop();
-    drop(connection);
-    let row = row.ok_or_else(|| Fault::internal(Gone(attempt)))?;
+    row.ok_or_else(|| Fault::internal(Gone(attempt)))
+}
+
+async fn ask(desk: &Desk, hotel: &HotelRef, attempt: AttemptId, caller: Caller) -> Result<(), Fault> {
+    let row = paying(desk, hotel, attempt).await?;
     if let Err(fault) = pay(desk, hotel, &row, Actor::Caller(caller)).await {
         // Money may have been taken: no error would be true. The standing is told, and the sweep ends it.
         tracing::warn!(%attempt, error = %fault, "the outcome is not written down yet");

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     Fault,
+    call_notes::CallNotes,
     hotel_directory::{HotelDirectory, NoHotel},
     measured_provider::MeasuredProvider,
 };
@@ -53,6 +54,7 @@ pub struct Desk {
     hotels: HotelDirectory,
     ledgers: Arc<BTreeMap<ShardId, Ledger>>,
     provider: Arc<dyn PaymentProvider>,
+    notes: CallNotes,
     readers: Arc<BTreeMap<ProviderName, Arc<dyn NoticeReader>>>,
     settings: Settings,
     runtime: Handle,
@@ -70,10 +72,14 @@ impl Desk {
         work: TaskTracker,
     ) -> Self {
         let ledgers = shards.all().map(|(id, database)| (id, Ledger::new(database.clone(), settings.ledger)));
+        let ledgers = Arc::new(ledgers.collect());
+        let hotels = HotelDirectory::new(shards).replaying_for(settings.ledger.replay_window);
+        let notes = CallNotes::new(hotels.clone(), runtime.clone(), work.clone());
         Self {
-            ledgers: Arc::new(ledgers.collect()),
-            hotels: HotelDirectory::new(shards).replaying_for(settings.ledger.replay_window),
-            provider: Arc::new(MeasuredProvider(provider)),
+            ledgers,
+            hotels,
+            provider: Arc::new(MeasuredProvider { provider, notes: notes.clone() }),
+            notes,
             readers: Arc::default(),
             settings,
             runtime,
@@ -110,6 +116,10 @@ impl Desk {
 
     pub(crate) fn provider(&self) -> &dyn PaymentProvider {
         self.provider.as_ref()
+    }
+
+    pub(crate) const fn notes(&self) -> &CallNotes {
+        &self.notes
     }
 
     pub(crate) fn ledger(&self, hotel: &HotelRef) -> Result<&Ledger, Fault> {

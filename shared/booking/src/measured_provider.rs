@@ -1,6 +1,6 @@
-//! The provider, with every call counted and timed by how it ended.
+//! The provider, with every call counted and timed by how it ended, and noted where it is about an attempt.
 
-use std::{sync::Arc, time::Instant};
+use std::{future::Future, sync::Arc, time::Instant};
 
 use async_trait::async_trait;
 use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
@@ -8,31 +8,84 @@ use keyrack_payments::{
     Authorization, Capture, ChargeName, Deadline, LookUp, PaymentProvider, Reference, Refund, RefundTry,
     Settlement, SettlementFrom, Void,
 };
+use keyrack_store::provider_calls::CallEnd;
 use keyrack_telemetry::names;
 
+use crate::call_notes::{CallNotes, doubt, end, not_sent, refusal, standing};
+
 #[derive(Debug)]
-pub(crate) struct MeasuredProvider(pub(crate) Arc<dyn PaymentProvider>);
+pub(crate) struct MeasuredProvider {
+    pub(crate) provider: Arc<dyn PaymentProvider>,
+    pub(crate) notes: CallNotes,
+}
 
 fn record(call: &'static str, started: Instant, outcome: &'static str) {
     metrics::histogram!(names::PROVIDER_CALL_SECONDS, "call" => call).record(started.elapsed());
     metrics::counter!(names::PROVIDER_CALLS, "call" => call, "outcome" => outcome).increment(1);
 }
 
-const fn of_void(answer: &Void) -> &'static str {
+fn of_authorization(answer: &Authorization) -> CallEnd {
     match answer {
-        Void::Voided => "voided",
-        Void::Refused(_) => "refused",
-        Void::NotSent(_) => "not_sent",
-        Void::Unknown(_) => "unknown",
+        Authorization::Authorized => end("authorized", None),
+        Authorization::ActionRequired { .. } => end("action_required", None),
+        Authorization::Declined(reason) => end("declined", Some(reason.as_str())),
+        Authorization::Refused(why) => end("refused", Some(refusal(*why))),
+        Authorization::NotSent(why) => end("not_sent", Some(not_sent(why))),
+        Authorization::Unknown(why) => end("unknown", Some(doubt(why))),
     }
 }
 
-const fn of_refund(answer: &Refund) -> &'static str {
+fn of_capture(answer: &Capture) -> CallEnd {
     match answer {
-        Refund::Refunded => "refunded",
-        Refund::Refused(_) => "refused",
-        Refund::NotSent(_) => "not_sent",
-        Refund::Unknown(_) => "unknown",
+        Capture::Captured => end("captured", None),
+        Capture::Declined(reason) => end("declined", Some(reason.as_str())),
+        Capture::Refused(why) => end("refused", Some(refusal(*why))),
+        Capture::NotSent(why) => end("not_sent", Some(not_sent(why))),
+        Capture::Unknown(why) => end("unknown", Some(doubt(why))),
+    }
+}
+
+fn of_void(answer: &Void) -> CallEnd {
+    match answer {
+        Void::Voided => end("voided", None),
+        Void::Refused(why) => end("refused", Some(refusal(*why))),
+        Void::NotSent(why) => end("not_sent", Some(not_sent(why))),
+        Void::Unknown(why) => end("unknown", Some(doubt(why))),
+    }
+}
+
+fn of_refund(answer: &Refund) -> CallEnd {
+    match answer {
+        Refund::Refunded => end("refunded", None),
+        Refund::Refused(why) => end("refused", Some(refusal(*why))),
+        Refund::NotSent(why) => end("not_sent", Some(not_sent(why))),
+        Refund::Unknown(why) => end("unknown", Some(doubt(why))),
+    }
+}
+
+fn of_look_up(answer: &LookUp) -> CallEnd {
+    match answer {
+        LookUp::Stands(found) => end("answered", Some(standing(found))),
+        LookUp::Unknown(why) => end("unknown", Some(doubt(why))),
+    }
+}
+
+impl MeasuredProvider {
+    /// The time measured is the provider's alone, without that of the notes.
+    async fn noted<A>(
+        &self,
+        call: &'static str,
+        reference: Reference,
+        asking: impl Future<Output = A> + Send,
+        told: fn(&A) -> CallEnd,
+    ) -> A {
+        let row = self.notes.asked(call, reference).await;
+        let started = Instant::now();
+        let answer = asking.await;
+        let how = told(&answer);
+        record(call, started, how.outcome);
+        self.notes.answered(row, how).await;
+        answer
     }
 }
 
@@ -45,81 +98,51 @@ impl PaymentProvider for MeasuredProvider {
         method: &MethodToken,
         deadline: Deadline,
     ) -> Authorization {
-        let started = Instant::now();
-        let answer = self.0.authorize(attempt, amount, method, deadline).await;
-        let outcome = match answer {
-            Authorization::Authorized => "authorized",
-            Authorization::ActionRequired { .. } => "action_required",
-            Authorization::Declined(_) => "declined",
-            Authorization::Refused(_) => "refused",
-            Authorization::NotSent(_) => "not_sent",
-            Authorization::Unknown(_) => "unknown",
-        };
-        record("authorize", started, outcome);
-        answer
+        let asking = self.provider.authorize(attempt, amount, method, deadline);
+        self.noted("authorize", Reference::Authorization(attempt), asking, of_authorization).await
     }
 
     async fn capture(&self, attempt: AttemptId, amount: Money, deadline: Deadline) -> Capture {
-        let started = Instant::now();
-        let answer = self.0.capture(attempt, amount, deadline).await;
-        let outcome = match answer {
-            Capture::Captured => "captured",
-            Capture::Declined(_) => "declined",
-            Capture::Refused(_) => "refused",
-            Capture::NotSent(_) => "not_sent",
-            Capture::Unknown(_) => "unknown",
-        };
-        record("capture", started, outcome);
-        answer
+        let asking = self.provider.capture(attempt, amount, deadline);
+        self.noted("capture", Reference::Capture(attempt), asking, of_capture).await
     }
 
     async fn void(&self, attempt: AttemptId, deadline: Deadline) -> Void {
-        let started = Instant::now();
-        let answer = self.0.void(attempt, deadline).await;
-        record("void", started, of_void(&answer));
-        answer
+        let asking = self.provider.void(attempt, deadline);
+        self.noted("void", Reference::Void(attempt), asking, of_void).await
     }
 
     async fn expire_session(&self, attempt: AttemptId, deadline: Deadline) -> Void {
-        let started = Instant::now();
-        let answer = self.0.expire_session(attempt, deadline).await;
-        record("expire_session", started, of_void(&answer));
-        answer
+        let asking = self.provider.expire_session(attempt, deadline);
+        self.noted("expire_session", Reference::Void(attempt), asking, of_void).await
     }
 
     async fn refund(&self, refund: RefundTry, amount: Money, deadline: Deadline) -> Refund {
-        let started = Instant::now();
-        let answer = self.0.refund(refund, amount, deadline).await;
-        record("refund", started, of_refund(&answer));
-        answer
+        let asking = self.provider.refund(refund, amount, deadline);
+        self.noted("refund", refund.into(), asking, of_refund).await
     }
 
+    async fn look_up(&self, reference: Reference, deadline: Deadline) -> LookUp {
+        self.noted("look_up", reference, self.provider.look_up(reference, deadline), of_look_up).await
+    }
+
+    /// Of no attempt.
     async fn return_charge(&self, charge: &ChargeName, amount: Money, deadline: Deadline) -> Refund {
         let started = Instant::now();
-        let answer = self.0.return_charge(charge, amount, deadline).await;
-        record("return_charge", started, of_refund(&answer));
+        let answer = self.provider.return_charge(charge, amount, deadline).await;
+        record("return_charge", started, of_refund(&answer).outcome);
         answer
     }
 
+    /// Of no attempt.
     async fn settlement(&self, from: &SettlementFrom, limit: u16, deadline: Deadline) -> Settlement {
         let started = Instant::now();
-        let answer = self.0.settlement(from, limit, deadline).await;
+        let answer = self.provider.settlement(from, limit, deadline).await;
         let outcome = match answer {
             Settlement::Page(_) => "answered",
             Settlement::Unknown(_) => "unknown",
         };
         record("settlement", started, outcome);
-        answer
-    }
-
-    async fn look_up(&self, reference: Reference, deadline: Deadline) -> LookUp {
-        let started = Instant::now();
-        let answer = self.0.look_up(reference, deadline).await;
-        let outcome = match answer {
-            LookUp::Stands(_) => "answered",
-            LookUp::Unknown(_) => "unknown",
-        };
-        record("look_up", started, outcome);
         answer
     }
 }

@@ -21,7 +21,11 @@ use keyrack_domain::{
 use keyrack_store::holds;
 
 use self::operation::{HoldAnswer, PlaceHoldOp};
-use crate::{Answered, Desk, Fault, KeyRefusal, drift, entropy, key, views::HoldView};
+use crate::{
+    Answered, Desk, Fault, KeyRefusal, drift, entropy, key,
+    replays::{self, Replay},
+    views::HoldView,
+};
 
 #[derive(Clone, Debug)]
 pub struct PlaceHold {
@@ -109,7 +113,14 @@ pub async fn run(
     let outcome = desk.ledger(&hotel)?.run(operation).await.map_err(Fault::from)?;
     let Answered { answer, replayed } = key::answered(outcome)?;
     match answer {
-        HoldAnswer::Placed(view) => Ok(Answered { answer: view, replayed }),
+        HoldAnswer::Placed(view) => {
+            if replayed {
+                let told = serde_json::json!({ "state": view.state, "picked_up": "the_hold" });
+                let (action, subject) = ("hold.replayed", view.id.to_string());
+                replays::note(desk, &hotel, caller.clone(), Replay { action, subject, told }).await;
+            }
+            Ok(Answered { answer: view, replayed })
+        }
         HoldAnswer::QuoteNotFound => Err(PlaceHoldError::QuoteNotFound),
         HoldAnswer::QuoteExpired(at) => Err(PlaceHoldError::QuoteExpired(at)),
         HoldAnswer::Restricted(violations) => Err(PlaceHoldError::Restricted(violations)),

@@ -17,7 +17,9 @@ use keyrack_ledger::{KeyClaim, KeyHome};
 use keyrack_store::holds;
 
 use self::operation::{AttemptAnswer, StartAttemptOp};
-use crate::{Answered, Desk, Fault, KeyRefusal, bookings, entropy, key, pay::pay, views::BookingView};
+use crate::{
+    Answered, Desk, Fault, KeyRefusal, bookings, entropy, key, pay::pay, replays, views::BookingView,
+};
 
 #[derive(Clone, Debug)]
 pub struct StartAttempt {
@@ -69,7 +71,9 @@ async fn drive(
     let Answered { answer, replayed } = key::answered(outcome)?;
     match answer {
         AttemptAnswer::Opened(attempt) => {
-            if !replayed && let Err(fault) = pay(&desk, &hotel, &attempt, Actor::Caller(caller)).await {
+            if replayed {
+                replays::of_attempt(&desk, &hotel, caller, attempt.id, attempt.state).await;
+            } else if let Err(fault) = pay(&desk, &hotel, &attempt, Actor::Caller(caller)).await {
                 // The attempt is open and money may have been taken: no error would be true. Its standing
                 // is told, and the sweep ends it.
                 tracing::warn!(attempt = %attempt.id, error = %fault, "the outcome is not written down yet");

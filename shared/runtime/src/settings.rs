@@ -91,6 +91,8 @@ pub struct Operations {
     pub copy_wait_ms: NonZeroU64,
     pub replay_window_hours: NonZeroU32,
     pub key_retention_days: NonZeroU32,
+    /// Of what the payment provider was asked, for the timeline of a booking.
+    pub provider_call_retention_days: NonZeroU32,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -51,3 +51,30 @@ pub async fn append(connection: &mut PgConnection, entries: &[NewAudit]) -> Resu
     .await?
     .exactly(entries.len(), "store::audit::append")
 }
+
+/// Appends one entry, while its subject has fewer than `most` of that action. Several at
+/// once may pass the bound by as many as they are. False: it has enough.
+pub async fn append_up_to(
+    connection: &mut PgConnection,
+    entry: &NewAudit,
+    most: i64,
+) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        "-- store::audit::append_up_to
+        INSERT INTO audit (hotel_id, at, principal_id, actor, action, subject, before, after, request_id)
+        SELECT $1, keyrack_now(), $2::uuid, $3, $4, $5, $6::jsonb, $7::jsonb, $8
+        WHERE (SELECT count(*) FROM audit a WHERE a.hotel_id = $1 AND a.subject = $5 AND a.action = $4) < $9",
+        entry.hotel.0,
+        entry.actor.principal().map(|p| p.0),
+        entry.actor.as_str(),
+        entry.action,
+        entry.subject,
+        entry.before,
+        entry.after,
+        entry.actor.request_id(),
+        most
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}

@@ -37,6 +37,10 @@ metrics! {
         "Calls to the payment provider by outcome.";
     PROVIDER_CALL_SECONDS: Histogram, Seconds, "keyrack_provider_call_seconds", ["call"],
         "Time of a call to the payment provider.";
+    TIMELINE_NOTES_LOST: Counter, Count, "keyrack_timeline_notes_lost_total", ["of"],
+        "Notes for the timeline of a booking that could not be written: of a provider call asked or answered, or of a replay. Nothing else depends on them.";
+    PROVIDER_CALLS_REMOVED: Counter, Count, "keyrack_provider_call_records_removed_total", [],
+        "Records of provider calls removed after their retention.";
     RECONCILIATION_OPEN: Gauge, Count, "keyrack_reconciliation_open", ["shard"],
         "Attempts whose outcome is not known yet.";
     SETTLEMENT_FINDINGS_OPEN: Gauge, Count, "keyrack_settlement_findings_open", [],

@@ -10,6 +10,7 @@ mod inventory;
 mod nights;
 mod quote;
 mod reservation;
+mod timeline;
 
 pub(crate) use booking::{LOOK_AGAIN_AFTER_S, attempt_path, booking, look_up, refund};
 pub(crate) use change::{change, change_path};
@@ -21,3 +22,4 @@ pub(crate) use inventory::inventory_night;
 pub(crate) use nights::{rate_night, restriction_night};
 pub(crate) use quote::{quote, quote_path};
 pub(crate) use reservation::{cancellation, cancelled_rooms, reservation, reservation_path};
+pub(crate) use timeline::{belongings, timeline_item};

@@ -26,5 +26,6 @@ mod races;
 mod rates;
 mod reservations;
 mod sandbox;
+mod timeline;
 mod webhooks;
 mod world;

@@ -16,7 +16,7 @@ use keyrack_booking::{
     credentials::{self, CredentialInput},
     demo, expire, guest_sessions,
     quote::{self, QuoteInput},
-    reconcile,
+    reconcile, refund,
     sandbox_clock::{self, Move, MoveError},
 };
 use keyrack_db::{Points, Shards};
@@ -271,6 +271,12 @@ impl World {
     pub(crate) async fn reconcile(&self) {
         for (_, ledger) in self.desk.ledgers() {
             reconcile::run_once(&self.desk, ledger).await.expect("a run");
+        }
+    }
+
+    pub(crate) async fn send_refunds(&self) {
+        for (_, ledger) in self.desk.ledgers() {
+            refund::run_once(&self.desk, ledger).await.expect("a run");
         }
     }
 

@@ -345,7 +345,7 @@ pub(crate) async fn refunds(base_url: &str, attempt: &str) -> usize {
 }
 
 /// It may have taken place by itself by now.
-async fn release_capture(base_url: &str, attempt: &str) {
+pub(crate) async fn release_capture(base_url: &str, attempt: &str) {
     let release = json!({ "reference": format!("{attempt}-capture") });
     let released = Guest::with_token(base_url, "none").post("/simulator/release", "none", &release).await;
     let status = released.expect("an answer").status();

@@ -14,4 +14,5 @@ mod sandbox;
 mod settlement;
 mod storm;
 mod stripe;
+mod timeline;
 mod told;

@@ -100,6 +100,10 @@ impl Operations {
     pub fn key_retention(&self) -> Duration {
         Duration::from_hours(24 * u64::from(self.key_retention_days.get()))
     }
+
+    pub fn provider_call_retention(&self) -> Duration {
+        Duration::from_hours(24 * u64::from(self.provider_call_retention_days.get()))
+    }
 }
 
 impl Provider {

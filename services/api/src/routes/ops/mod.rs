@@ -2,6 +2,7 @@ mod cases;
 mod notices;
 mod refunds;
 mod retry_refund;
+mod timeline;
 
 use keyrack_booking::ops::OpsError;
 use keyrack_http::Problem;
@@ -16,7 +17,8 @@ pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
         .service(refunds::refunds)
         .service(retry_refund::retry)
         .service(notices::notices)
-        .service(cases::cases);
+        .service(cases::cases)
+        .service(timeline::show);
 }
 
 fn refused(error: OpsError) -> Problem {
