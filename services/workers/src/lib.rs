@@ -1,6 +1,7 @@
 //! Background work: `<worker>/run_once.rs`, one bounded run each. The loop around them, with its jitter,
 //! back-off, metrics and drain, is `keyrack-runtime`'s. Several processes may run all of them at once.
 
+mod charges;
 mod expiry;
 mod horizon;
 mod key_retention;
@@ -37,6 +38,7 @@ pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitte
         jitter(),
     );
     workers.start(refunds::Refunds::new(desk.clone()), every(intervals.reconciliation), jitter());
+    workers.start(charges::Charges::new(desk.clone()), every(intervals.reconciliation), jitter());
     workers.start(notices::Notices::new(desk.clone()), every(intervals.reconciliation), jitter());
     workers.start(settlement::Comparison::new(desk.clone()), every(intervals.settlement), jitter());
     workers.start(horizon::RollingHorizon::new(desk.clone()), every(intervals.horizon), jitter());

@@ -32,6 +32,7 @@ pub mod reference;
 pub mod reservation;
 pub mod restriction;
 pub mod sandbox;
+pub mod schedule;
 pub mod shortage;
 pub mod violation;
 pub mod weekday;

@@ -30,6 +30,7 @@ pub mod quote;
 pub mod refund;
 pub mod reservation;
 pub mod restriction;
+pub mod schedule;
 pub mod stay;
 pub mod tax;
 pub mod text;
