@@ -2,6 +2,7 @@
 //! back-off, metrics and drain, is `keyrack-runtime`'s. Several processes may run all of them at once.
 
 mod call_retention;
+mod charges;
 mod expiry;
 mod horizon;
 mod key_retention;
@@ -40,6 +41,7 @@ pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitte
         jitter(),
     );
     workers.start(refunds::Refunds::new(desk.clone()), every(intervals.reconciliation), jitter());
+    workers.start(charges::Charges::new(desk.clone()), every(intervals.reconciliation), jitter());
     workers.start(notices::Notices::new(desk.clone()), every(intervals.reconciliation), jitter());
     workers.start(settlement::Comparison::new(desk.clone()), every(intervals.settlement), jitter());
     workers.start(horizon::RollingHorizon::new(desk.clone()), every(intervals.horizon), jitter());

@@ -21,6 +21,8 @@ pub struct Cancellation {
     /// What goes back: the rooms' refunds, less where the hotel had given more back before. How far it is stands
     /// in the reservation's `refunds`.
     pub refund: Money,
+    /// What was owed and stays so: the part of the penalty that had not been paid. It is collected now.
+    pub due: Money,
 }
 
 /// What cancelling would cost at `as_of`. Claims nothing; the cancellation is priced anew.
@@ -35,10 +37,13 @@ pub struct CancellationPreview {
     pub rooms: Vec<CancelledRoom>,
     pub penalty: Money,
     pub refund: Money,
+    /// What is owed and would stay so: the part of the penalty that has not been paid.
+    pub due: Money,
     pub as_of: Instant,
 }
 
-/// By the policy, in the hotel's currency; both together are the room's total.
+/// By the policy, in the hotel's currency; both together are the room's total. Of a stay that is not prepaid the
+/// second is what need not be paid, or goes back where it was.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CancelledRoom {
     /// Its place in the reservation, from 1.

@@ -129,8 +129,28 @@ pub struct RatePlanRequest {
     pub name: String,
     /// First to last; none: non-refundable.
     pub cancellation: Vec<CancellationRuleRequest>,
-    /// So far only `prepay` can be sold.
     pub payment: PaymentPolicy,
+    /// Of `deposit`, and of no other; what is left out is 30 percent and 7 days.
+    #[serde(default)]
+    pub deposit: Option<DepositRequest>,
+}
+
+/// A percentage or an amount at booking, not both; the balance is due later.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DepositRequest {
+    /// Of the total with taxes.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, example = "30")]
+    pub percent: Option<Figure>,
+    /// For each room, in the hotel's currency; never more than the total.
+    #[serde(default)]
+    pub amount: Option<String>,
+    /// The balance is due so many days before the arrival, when that day begins at the hotel. Where that has
+    /// passed, everything is due at booking.
+    #[serde(default)]
+    #[schema(maximum = 750)]
+    pub balance_due_days_before: Option<u16>,
 }
 
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -206,6 +226,21 @@ pub struct RatePlan {
     /// First to last; none: non-refundable.
     pub cancellation: Vec<CancellationRule>,
     pub payment: PaymentPolicy,
+    /// Of `deposit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deposit: Option<Deposit>,
+}
+
+/// What is due at booking, and when the balance is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Deposit {
+    /// Of the total with taxes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent: Option<String>,
+    /// For each room, in the hotel's currency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<String>,
+    pub balance_due_days_before: u16,
 }
 
 /// Until then, counted from any arrival, cancelling costs `penalty`.

@@ -33,6 +33,7 @@ pub mod reference;
 pub mod reservation;
 pub mod restriction;
 pub mod sandbox;
+pub mod schedule;
 pub mod shortage;
 pub mod timeline;
 pub mod violation;

@@ -13,6 +13,7 @@ use crate::{
     money::Money,
     policy::{CancellationRung, PaymentPolicy},
     quoted::Charge,
+    schedule::ScheduledCharge,
 };
 
 /// `POST /v1/quotes`
@@ -63,6 +64,8 @@ pub struct Quote {
     /// Of each rate plan in turn, first to last. A plan without any is non-refundable.
     pub cancellation: Vec<QuoteCancellation>,
     pub payment: PaymentPolicy,
+    /// When what of the total is paid; sums exactly to it.
+    pub schedule: Vec<ScheduledCharge>,
     pub created_at: Instant,
     /// Until then, that instant included, the price is promised. The rooms are not: the hold decides.
     pub expires_at: Instant,

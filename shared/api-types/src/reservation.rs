@@ -14,6 +14,7 @@ use crate::{
     instant::Instant,
     money::Money,
     quoted::{Charge, ReservedRoom},
+    schedule::ReservationCharge,
 };
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -33,6 +34,8 @@ pub struct Reservation {
     pub total: Money,
     /// Oldest first.
     pub refunds: Vec<Refund>,
+    /// What was paid with the booking and what is paid later, first to last. Empty where all was paid at booking.
+    pub schedule: Vec<ReservationCharge>,
     pub guest: Guest,
     /// Absent where a channel has booked, as is the attempt.
     #[serde(skip_serializing_if = "Option::is_none")]

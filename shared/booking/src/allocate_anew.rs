@@ -17,7 +17,7 @@ use keyrack_ledger::{
 use keyrack_store::{outbox::NewEvent, quotes::QuoteRow};
 
 use crate::{
-    availability,
+    availability, charges,
     confirm::{capture_became_known, needs_of_attempt, reservation_of, tell},
     rules_again::{dates, in_the_way},
 };
@@ -135,6 +135,7 @@ impl AllocateAnewOp {
             ..attempt.moved(AttemptState::Confirmed)
         }));
         changes.writes.extend(capture_became_known(attempt, self.captured));
+        charges::begin(&reservation, attempt, &mut changes);
         changes.writes.push(Write::PlaceHold(hold, ended.units.clone()));
         changes.writes.push(Write::MakeReservation(Box::new(reservation), ended.units.clone()));
         Decision::Commit(changes, AllocateAnswer::Confirmed)

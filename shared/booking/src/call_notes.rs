@@ -108,6 +108,8 @@ pub(crate) const fn not_sent(why: &NotSent) -> &'static str {
         NotSent::DeadlinePassed => "deadline_passed",
         NotSent::NotReachable(_) => "not_reachable",
         NotSent::NotPositive => "not_positive",
+        NotSent::NotChargeable => "not_chargeable",
+        NotSent::KeyForgotten => "key_forgotten",
     }
 }
 
@@ -119,6 +121,10 @@ pub(crate) const fn doubt(why: &Doubt) -> &'static str {
         Doubt::TooLarge => "too_large",
         Doubt::Unreadable(_) => "unreadable",
         Doubt::NotWhatWasAsked => "not_what_was_asked",
+        Doubt::Undecided => "undecided",
+        Doubt::CustomerMustAct => "customer_must_act",
+        Doubt::TooMany => "too_many",
+        Doubt::NoPlaceToLook => "no_place_to_look",
         Doubt::NotAsked(_) => "not_asked",
     }
 }

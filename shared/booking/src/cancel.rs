@@ -13,16 +13,17 @@ use keyrack_domain::{
     principal::Caller,
     reservation::ReservationState,
 };
-use keyrack_store::{attempts, clock, reservation_rooms, reservations};
+use keyrack_store::{attempts, clock, reservation_rooms, reservations, scheduled_charges};
 
 use self::{
     operation::{CancelAnswer, CancelOp, Cancellation},
     price::{RoomPrice, Wanted},
 };
 use crate::{
-    Answered, Desk, Fault, KeyRefusal, drift, entropy, key,
+    Answered, Desk, Fault, KeyRefusal,
+    charges::Schedule,
+    drift, entropy, key,
     replays::{self, Replay},
-    request_refund::payable,
 };
 
 #[derive(Clone, Debug)]
@@ -102,6 +103,8 @@ pub struct Preview {
     pub rooms: Vec<RoomPrice>,
     pub penalty: Money,
     pub refund: Money,
+    /// What is owed and would stay so: it would be collected at once.
+    pub due: Money,
     pub as_of: Moment,
 }
 
@@ -125,13 +128,22 @@ pub async fn preview(desk: &Desk, caller: &Caller, id: ReservationId) -> Result<
     let zero = Money::zero(row.total.currency());
     let paid_by = attempts::that_paid(&mut connection, &[id]).await?;
     let paid = attempts::read(&mut connection, paid_by.iter().map(|(_, attempt)| attempt)).await?;
-    let due = price::sum(&rooms, |room| room.refund, zero);
+    let payments: Vec<_> = paid.iter().collect();
+    let charges = scheduled_charges::read(&mut connection, &[id]).await?;
+    let mut schedule = Schedule::new(&charges, zero.currency());
+    let (refund, due) = if rooms.is_empty() {
+        (zero, None)
+    } else {
+        let less = price::sum(&rooms, |room| room.refund, zero);
+        operation::settle(&mut schedule, &payments, less, ReservationState::Cancelled, as_of)
+    };
     Ok(Some(Preview {
         reservation: id,
         state: row.state,
         version: row.version,
         penalty: price::sum(&rooms, |room| room.penalty, zero),
-        refund: payable(&paid.iter().collect::<Vec<_>>(), due),
+        refund,
+        due: due.unwrap_or(zero),
         rooms,
         as_of,
     }))

@@ -22,7 +22,7 @@ use keyrack_store::{audit::NewAudit, outbox::NewEvent, quotes::QuoteRow};
 use crate::{
     availability,
     change_stay::swap::{Case, Swap, drifted, is_as_priced},
-    drift,
+    charges, drift,
     release::operation::needs_of_hold,
 };
 
@@ -74,10 +74,11 @@ impl Operation for ConfirmOp {
                 && self.captured == attempt.amount
                 && drift::of(facts, self.attempt.hotel(), &hold.units).is_none()
         });
-        let done = hold.and_then(|hold| match attempt.purpose {
-            Purpose::Change => self.change(facts, attempt, hold),
-            _ => self.confirm(facts, attempt, hold),
-        });
+        let done = match attempt.purpose {
+            Purpose::Booking => hold.and_then(|hold| self.confirm(facts, attempt, hold)),
+            Purpose::Change => hold.and_then(|hold| self.change(facts, attempt, hold)),
+            Purpose::Deposit | Purpose::Penalty => self.charge(facts, attempt),
+        };
         done.unwrap_or_else(|| self.leave_to_the_resolver(attempt))
     }
 
@@ -213,7 +214,23 @@ impl ConfirmOp {
         changes.writes.push(self.shift(attempt, AttemptState::Confirmed));
         changes.writes.extend(capture_became_known(attempt, self.captured));
         tell(&self.actor, self.captured, &reservation, &hold.units, facts, &mut changes);
+        charges::begin(&reservation, attempt, &mut changes);
         changes.writes.push(Write::MakeReservation(Box::new(reservation), hold.units.clone()));
+        Some(Decision::Commit(changes, ConfirmAnswer::Confirmed))
+    }
+
+    /// A charge of a reservation's schedule, unless it is no longer owed: cancelled, or another one took its
+    /// place.
+    fn charge(&self, facts: &Facts, attempt: &AttemptRow) -> Option<Decision<ConfirmAnswer>> {
+        let reservation = facts.reservations.get(&attempt.reservation?)?;
+        let charge = charges::owed_by(attempt, reservation)?;
+        if self.captured != attempt.amount || charge.amount != attempt.amount {
+            return None;
+        }
+        let mut changes = Changes::default();
+        changes.writes.push(self.shift(attempt, AttemptState::Confirmed));
+        changes.writes.extend(capture_became_known(attempt, self.captured));
+        charges::pay(charge, Some(attempt), &self.actor, &mut changes);
         Some(Decision::Commit(changes, ConfirmAnswer::Confirmed))
     }
 

@@ -22,7 +22,7 @@ use keyrack_domain::{
 use keyrack_store::{audit::NewAudit, clock, directory, horizon, hotels, rate_plans, room_types, taxes};
 
 pub use self::input::{
-    HotelInput, PenaltyInput, PenaltyKind, RatePlanInput, RoomTypeInput, RungInput, TaxInput,
+    DepositInput, HotelInput, PenaltyInput, PenaltyKind, RatePlanInput, RoomTypeInput, RungInput, TaxInput,
 };
 use crate::{
     Answered, Fault, FieldError, KeyRefusal, availability,

@@ -11,7 +11,7 @@ use keyrack_domain::{
 use keyrack_ledger::{AttemptMove, Changes, Decision, Facts, Found, KeyClaim, Needs, Operation, Write};
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
-use crate::change_stay;
+use crate::{change_stay, charges};
 
 #[derive(Clone, Debug)]
 pub struct FailAttemptOp {
@@ -45,6 +45,7 @@ impl Operation for FailAttemptOp {
         needs.attempts.insert(self.attempt);
         if let Some(attempt) = facts.attempts.get(&self.attempt) {
             needs.holds.extend(attempt.hold);
+            needs.reservations.extend(attempt.reservation.filter(|_| attempt.hold.is_none()));
             needs.add(&change_stay::end::needs(attempt, facts));
         }
         needs
@@ -64,6 +65,10 @@ impl Operation for FailAttemptOp {
         } else if let Some(hold) = active {
             // The release no longer waits for this attempt.
             changes.writes.push(Write::DeferHold(hold.row.id, None));
+        }
+        let reservation = attempt.reservation.and_then(|id| facts.reservations.get(&id));
+        if let Some(charge) = reservation.and_then(|reservation| charges::owed_by(attempt, reservation)) {
+            charges::fail(charge, attempt, &self.actor, facts.now, &mut changes);
         }
         changes.writes.push(Write::ShiftAttempt(AttemptMove {
             failure: Some(self.failure.clone()),

@@ -18,10 +18,13 @@ use keyrack_ledger::{
 use keyrack_payments::{Reference, RefundTry};
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
-use crate::{change_stay, confirm::capture_became_known};
+use crate::{change_stay, charges, confirm::capture_became_known};
 
 /// Why an attempt failed that took money.
 pub const NO_ROOM: &str = "no_room";
+
+/// The same, where it was to pay for a charge that is not owed any more, or took another amount.
+const NOT_OWED: &str = "not_owed";
 
 #[derive(Clone, Debug)]
 pub struct GiveUpBookingOp {
@@ -89,6 +92,7 @@ pub(crate) fn needs_of_giving_up(id: AttemptId, facts: &Facts) -> Needs {
 impl GiveUpBookingOp {
     fn changes(&self, attempt: &AttemptRow, facts: &Facts) -> Changes {
         let hotel = self.attempt.hotel();
+        let why = if attempt.hold.is_some() { NO_ROOM } else { NOT_OWED };
         let refund = RefundRow {
             id: self.refund,
             attempt: attempt.id,
@@ -96,12 +100,12 @@ impl GiveUpBookingOp {
             try_number: 1,
             state: RefundState::Requested,
             amount: self.captured,
-            reason: NO_ROOM.to_owned(),
+            reason: why.to_owned(),
             requested_at: facts.now,
         };
         let mut changes = Changes::default();
         changes.writes.push(Write::ShiftAttempt(AttemptMove {
-            failure: Some(NO_ROOM.to_owned()),
+            failure: Some(why.to_owned()),
             captured: self.captured,
             refund_committed: self.captured,
             refunds: 1,
@@ -122,6 +126,10 @@ impl GiveUpBookingOp {
             reason: refund.reason.clone(),
         });
         change_stay::end::end(attempt, ChangeState::Failed, &Actor::Worker, facts, &mut changes);
+        let reservation = attempt.reservation.and_then(|id| facts.reservations.get(&id));
+        if let Some(charge) = reservation.and_then(|reservation| charges::owed_by(attempt, reservation)) {
+            charges::fail(charge, attempt, &Actor::Worker, facts.now, &mut changes);
+        }
         changes.writes.push(Write::RequestRefund(refund));
         changes.events.push(NewEvent { hotel, event });
         changes.audit.push(NewAudit {

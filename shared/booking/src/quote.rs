@@ -20,6 +20,7 @@ use keyrack_domain::{
     principal::{Caller, Role},
     quote::{QuoteDocument, VALID_FOR},
     restriction::{Violation, violations},
+    schedule,
     stay::Stay,
 };
 use keyrack_store::{
@@ -167,7 +168,8 @@ impl Asked {
         if !in_the_way.is_empty() {
             return Err(refused(QuoteError::Restricted(in_the_way)));
         }
-        let document = self.price(&rooms, &rates, &profile).map_err(refused)?;
+        let mut document = self.price(&rooms, &rates, &profile).map_err(refused)?;
+        document.schedule = schedule::of(&document, self.hotel.zone, now);
         let quote = QuoteRow {
             id: QuoteId::new(self.hotel.id, entropy::id()),
             principal: self.caller.principal,

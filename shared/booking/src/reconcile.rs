@@ -17,7 +17,7 @@ use keyrack_domain::{
 };
 use keyrack_ledger::{AttemptRow, Ledger, Outcome};
 use keyrack_payments::{Capture, Deadline, LookUp, Reference, Standing, Void};
-use keyrack_store::{attempts, audit, clock, holds, hotels, outbox};
+use keyrack_store::{attempts, audit, clock, holds, hotels, outbox, scheduled_charges};
 
 use crate::{
     Desk, Fault,
@@ -25,7 +25,7 @@ use crate::{
     confirm::{ConfirmAnswer, ConfirmOp, open_case},
     entropy,
     fail_attempt::FailAttemptOp,
-    give_up_booking::{GiveUpAnswer, GiveUpBookingOp},
+    give_up_booking::{GiveUpAnswer, GiveUpBookingOp, NO_ROOM},
     pay::insist,
 };
 
@@ -117,6 +117,10 @@ async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fa
     if attempt.state != AttemptState::Reconciling {
         return Ok(true);
     }
+    // The provider was never asked.
+    if attempt.amount.is_zero() {
+        return place(ledger, &hotel, &attempt, attempt.amount).await;
+    }
     let standing = match desk.provider().look_up(Reference::Authorization(id), deadline(desk)).await {
         LookUp::Stands(standing) => standing,
         LookUp::Unknown(doubt) => {
@@ -124,11 +128,11 @@ async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fa
             return Ok(false);
         }
     };
-    tracing::info!(attempt = %id, ?standing, hold_alive = alive, "reconciling");
+    tracing::info!(attempt = %id, ?standing, wanted = alive, "reconciling");
     match standing {
         Standing::Captured { amount, .. } => place(ledger, &hotel, &attempt, amount).await,
         Standing::Authorized { .. } if alive => capture(desk, ledger, &hotel, &attempt).await,
-        Standing::Authorized { .. } => void(desk, ledger, &attempt, "no_room").await,
+        Standing::Authorized { .. } => void(desk, ledger, &attempt, NO_ROOM).await,
         // The hold's end is also the end of the customer's session: whoever comes back to it is told so.
         Standing::ActionRequired { .. } => {
             let ended = desk.provider().expire_session(id, deadline(desk)).await;
@@ -146,12 +150,19 @@ async fn resolve(desk: &Desk, ledger: &Ledger, id: AttemptId) -> Result<bool, Fa
     }
 }
 
+/// The attempt, and whether what it pays for can still be had.
 async fn read(ledger: &Ledger, id: AttemptId) -> Result<(AttemptRow, bool), Fault> {
     let mut connection = ledger.database().connection().await?;
     let attempt = attempts::read(&mut connection, [&id]).await?.pop();
     let attempt = attempt.ok_or_else(|| Fault::internal(DbError::unreadable("leased attempt", &id)))?;
-    let hold = holds::read(&mut connection, attempt.hold.as_ref()).await?.pop();
-    Ok((attempt, hold.is_some_and(|hold| hold.state == HoldState::Active)))
+    let alive = match attempt.hold {
+        Some(hold) => {
+            let hold = holds::read(&mut connection, [&hold]).await?.pop();
+            hold.is_some_and(|hold| hold.state == HoldState::Active)
+        }
+        None => scheduled_charges::is_owed_by(&mut connection, id).await?,
+    };
+    Ok((attempt, alive))
 }
 
 fn deadline(desk: &Desk) -> Deadline {
@@ -195,6 +206,10 @@ pub(crate) async fn place(
         if ledger.run(anew).await? == Outcome::Answered(AllocateAnswer::Confirmed) {
             return Ok(true);
         }
+    }
+    // Nothing was to be paid, so there is nothing to give back.
+    if captured.is_zero() {
+        return fail(ledger, attempt.id, NO_ROOM).await;
     }
     let give_up = GiveUpBookingOp {
         attempt: attempt.id,

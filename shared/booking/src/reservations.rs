@@ -4,11 +4,11 @@ use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{clock::Moment, code::HotelCode, ids::ReservationId, principal::Caller};
 use keyrack_ledger::ReservationRow;
 
-use keyrack_store::{attempts, clock, refunds, reservation_rooms, reservations};
+use keyrack_store::{attempts, clock, refunds, reservation_rooms, reservations, scheduled_charges};
 
 use crate::{
     Desk, Fault,
-    views::{RefundView, ReservationView},
+    views::{ChargeView, RefundView, ReservationView},
 };
 
 /// One page of a traveler's reservations, oldest first.
@@ -75,11 +75,14 @@ pub(crate) async fn told(
     let ids: Vec<ReservationId> = rows.iter().map(|(row, _)| row.id).collect();
     let paid_by = attempts::that_paid(connection, &ids).await?;
     let refunds = refunds::of_attempts(connection, paid_by.iter().map(|(_, attempt)| attempt)).await?;
+    let charges = scheduled_charges::read(connection, &ids).await?;
     let view = |(row, hotel): (ReservationRow, HotelCode)| {
         let rooms = rooms.iter().filter(|(id, _)| *id == row.id).map(|(_, room)| *room).collect();
         let refunds = refunds.iter().filter(|refund| paid_by.contains(&(row.id, refund.attempt)));
         let refunds = refunds.map(RefundView::of).collect();
-        ReservationView::of(row, &hotel, rooms, refunds)
+        let schedule = charges.iter().filter(|charge| charge.reservation == row.id).map(ChargeView::of);
+        let schedule = schedule.collect();
+        ReservationView::of(row, &hotel, rooms, refunds, schedule)
     };
     Ok(rows.into_iter().map(view).collect())
 }

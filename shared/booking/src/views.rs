@@ -13,9 +13,10 @@ use keyrack_domain::{
     quote::QuoteDocument,
     refund::RefundState,
     reservation::ReservationState,
+    schedule::{ChargeState, DueKind},
     stay::Stay,
 };
-use keyrack_ledger::{ChangeRow, HoldRow, RefundRow, ReservationRow, RoomRow};
+use keyrack_ledger::{ChangeRow, ChargeRow, HoldRow, RefundRow, ReservationRow, RoomRow};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +84,22 @@ impl RefundView {
     }
 }
 
+/// One charge of a stay that is not prepaid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChargeView {
+    pub number: i16,
+    pub kind: DueKind,
+    pub amount: Money,
+    pub due_at: Moment,
+    pub state: ChargeState,
+}
+
+impl ChargeView {
+    pub(crate) const fn of(row: &ChargeRow) -> Self {
+        Self { number: row.number, kind: row.kind, amount: row.amount, due_at: row.due_at, state: row.state }
+    }
+}
+
 /// A priced change of a stay, and how far it has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeView {
@@ -142,6 +159,8 @@ pub struct ReservationView {
     pub rooms: Vec<RoomRow>,
     /// Oldest first.
     pub refunds: Vec<RefundView>,
+    /// First to last; none of a stay that was paid at booking.
+    pub schedule: Vec<ChargeView>,
     pub guest: Guest,
     pub created_at: Moment,
 }
@@ -152,12 +171,14 @@ impl ReservationView {
         hotel: &HotelCode,
         rooms: Vec<RoomRow>,
         refunds: Vec<RefundView>,
+        schedule: Vec<ChargeView>,
     ) -> Self {
         Self {
             id: row.id,
             hotel: hotel.clone(),
             rooms,
             refunds,
+            schedule,
             hold: row.hold,
             attempt: row.attempt,
             state: row.state,

@@ -99,7 +99,7 @@ impl CancellationPolicy {
     }
 }
 
-fn is_percentage(share: Decimal) -> bool {
+pub(crate) fn is_percentage(share: Decimal) -> bool {
     (Decimal::ZERO..=Decimal::ONE_HUNDRED).contains(&share)
         && share.normalize().scale() <= MAX_PERCENT_DECIMALS
 }
@@ -133,6 +133,7 @@ mod tests {
             first_night: money("100", "USD"),
             cancellation: ladder(),
             payment: rate_plan().payment,
+            deposit: None,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::{
     money::Money,
     reservation::ReservationState,
     restriction::{NightRestriction, RatePlanScope},
+    schedule::DueKind,
     stay::Stay,
 };
 
@@ -129,6 +130,19 @@ pub struct RefundChanged {
     pub reason: String,
 }
 
+/// A charge of a reservation's schedule was paid, or could not be collected.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ChargeMoved {
+    pub reservation_id: ReservationId,
+    /// Its place in the schedule, from 1.
+    pub number: i16,
+    pub kind: DueKind,
+    pub amount: Money,
+    /// Absent where the hotel took the money at the desk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt_id: Option<AttemptId>,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct InventoryChanged {
     pub nights: Vec<NightAvailability>,
@@ -187,6 +201,9 @@ pub enum Event {
     RefundFailed(RefundChanged),
     /// Refused as often as we try by ourselves: an operator must look.
     RefundNeedsAttention(RefundChanged),
+    ChargePaid(ChargeMoved),
+    /// Nothing was taken. It is owed, and tried again on another day, or left to the hotel.
+    ChargeFailed(ChargeMoved),
     InventoryChanged(InventoryChanged),
     RatesChanged(RatesChanged),
     RestrictionsChanged(RestrictionsChanged),
@@ -212,6 +229,8 @@ impl Event {
             Self::RefundSucceeded(_) => "refund.succeeded",
             Self::RefundFailed(_) => "refund.failed",
             Self::RefundNeedsAttention(_) => "refund.needs_attention",
+            Self::ChargePaid(_) => "charge.paid",
+            Self::ChargeFailed(_) => "charge.failed",
             Self::InventoryChanged(_) => "inventory.changed",
             Self::RatesChanged(_) => "rates.changed",
             Self::RestrictionsChanged(_) => "restrictions.changed",

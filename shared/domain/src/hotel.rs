@@ -7,7 +7,7 @@ use crate::{
     code::{HotelCode, RatePlanCode, RoomTypeCode},
     ids::{HotelId, RatePlanId, RoomTypeId, ShardId},
     money::Currency,
-    policy::{CancellationPolicy, PaymentPolicy},
+    policy::{CancellationPolicy, DepositTerms, PaymentPolicy},
 };
 
 /// Who a hotel is: enough to route, to tell its local date and to write its money.
@@ -41,4 +41,7 @@ pub struct RatePlan {
     pub name: String,
     pub cancellation: CancellationPolicy,
     pub payment: PaymentPolicy,
+    /// Of a deposit plan, and of no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deposit: Option<DepositTerms>,
 }

@@ -31,6 +31,7 @@ pub mod quote;
 pub mod refund;
 pub mod reservation;
 pub mod restriction;
+pub mod schedule;
 pub mod spread;
 pub mod stay;
 pub mod tax;

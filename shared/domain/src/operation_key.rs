@@ -64,8 +64,13 @@ impl Endpoint {
     pub const BOOK: Self = Self("POST /v1/bookings");
     pub const CONFIRM_CHANGE: Self = Self("POST /v1/reservations/{id}/changes/{change}/confirm");
 
+    /// No call of anybody's: charges of a schedule, collected when they are due.
+    pub const COLLECT_CHARGE: Self = Self("collect_charge");
+
     /// The endpoint of this name among those that open attempts.
     pub fn of_attempts(name: &str) -> Option<Self> {
-        [Self::BOOK, Self::CONFIRM_CHANGE].into_iter().find(|endpoint| endpoint.0 == name)
+        [Self::BOOK, Self::CONFIRM_CHANGE, Self::COLLECT_CHARGE]
+            .into_iter()
+            .find(|endpoint| endpoint.0 == name)
     }
 }

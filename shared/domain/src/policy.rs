@@ -64,6 +64,29 @@ pub enum PaymentPolicy {
     AtProperty,
 }
 
+/// What of a stay is due at booking, and when the rest is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DepositTerms {
+    pub part: DepositPart,
+    /// The balance is due so many days before the arrival, when that day begins on the hotel's wall.
+    pub balance_due_days_before: u16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "value", rename_all = "snake_case")]
+pub enum DepositPart {
+    /// Of the total with taxes.
+    Percent(Decimal),
+    /// For each room, in the hotel's currency.
+    Amount(Decimal),
+}
+
+impl Default for DepositTerms {
+    fn default() -> Self {
+        Self { part: DepositPart::Percent(Decimal::from(30)), balance_due_days_before: 7 }
+    }
+}
+
 impl PaymentPolicy {
     pub const ALL: [Self; 3] = [Self::Prepay, Self::Deposit, Self::AtProperty];
 

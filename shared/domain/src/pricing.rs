@@ -134,7 +134,7 @@ pub fn bill(
     }
     let mut owed = charges.iter().filter(|charge| !charge.included);
     let total = owed.try_fold(Money::zero(currency), |sum, charge| sum.plus(charge.amount))?;
-    Some(QuoteDocument { stay, rooms, charges, total })
+    Some(QuoteDocument { stay, rooms, charges, total, schedule: Vec::new() })
 }
 
 fn quoted_room(stay: Stay, room: &PricedRoom<'_>) -> Option<QuotedRoom> {
@@ -158,6 +158,7 @@ fn quoted_room(stay: Stay, room: &PricedRoom<'_>) -> Option<QuotedRoom> {
         first_night: first,
         cancellation: room.rate_plan.cancellation.clone(),
         payment: room.rate_plan.payment,
+        deposit: room.rate_plan.deposit,
     })
 }
 

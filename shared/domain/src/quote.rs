@@ -7,7 +7,8 @@ use crate::{
     code::{RatePlanCode, RoomTypeCode},
     ids::{RatePlanId, RoomTypeId},
     money::Money,
-    policy::{CancellationPolicy, PaymentPolicy},
+    policy::{CancellationPolicy, DepositTerms, PaymentPolicy},
+    schedule::Due,
     stay::Stay,
 };
 
@@ -24,6 +25,9 @@ pub struct QuoteDocument {
     pub rooms: Vec<QuotedRoom>,
     pub charges: Vec<Charge>,
     pub total: Money,
+    /// When what of the total is paid; sums exactly to it. Empty: all of it at booking.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<Due>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -44,6 +48,9 @@ pub struct QuotedRoom {
     pub first_night: Money,
     pub cancellation: CancellationPolicy,
     pub payment: PaymentPolicy,
+    /// Where a deposit is paid at booking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deposit: Option<DepositTerms>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -74,6 +81,21 @@ pub enum ChargeKind {
 }
 
 impl QuoteDocument {
+    /// How it is paid: its rooms are all paid in one way.
+    pub fn payment(&self) -> PaymentPolicy {
+        self.rooms.first().map_or(PaymentPolicy::Prepay, |room| room.payment)
+    }
+
+    /// What is paid when it is booked.
+    pub fn due_at_booking(&self) -> Money {
+        if self.schedule.is_empty() {
+            return self.total;
+        }
+        let now = self.schedule.iter().filter(|due| due.at.is_none());
+        // Parts of a total that is within range.
+        now.fold(Money::zero(self.total.currency()), |sum, due| sum.plus(due.amount).unwrap_or(sum))
+    }
+
     /// What a room type of this quote is called.
     pub fn code_of(&self, room_type: RoomTypeId) -> Option<&RoomTypeCode> {
         self.rooms.iter().find(|room| room.room_type_id == room_type).map(|room| &room.room_type)

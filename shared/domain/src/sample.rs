@@ -57,6 +57,7 @@ pub(crate) fn rate_plan() -> RatePlan {
             rungs: vec![Rung { until_days_before: 2, until_time, penalty: Penalty::None }],
         },
         payment: PaymentPolicy::Prepay,
+        deposit: None,
     }
 }
 

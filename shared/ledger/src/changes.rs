@@ -16,6 +16,7 @@ use keyrack_store::{
     refunds::RefundRow,
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations::{ReservationMove, ReservationRow},
+    scheduled_charges::{ChargeMove, ChargeRow},
     stay_changes::StayReplaced,
 };
 
@@ -46,6 +47,9 @@ pub enum Write {
     ShiftAttempt(AttemptMove),
     MakeReservation(Box<ReservationRow>, Vec<UnitNight>),
     ShiftReservation(ReservationMove),
+    /// Of a reservation that is not prepaid.
+    AddCharge(ChargeRow),
+    ShiftCharge(ChargeMove),
     /// Another stay in the place of the one it has, and the move to the version that has it.
     ReplaceStay(Box<StayReplaced>),
     /// A room that stands: its units go back.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use keyrack_domain::{
+    attempt::AttemptState,
     change::ChangeState,
     channel_booking::ChannelBookingKey,
     clock::Moment,
@@ -22,6 +23,7 @@ use keyrack_store::{
     quotes::QuoteRow,
     reservation_rooms::{Cancelled, RoomCancelled, RoomRow},
     reservations::ReservationRow,
+    scheduled_charges::{ChargeMove, ChargeRow},
     stay_changes::StayReplaced,
 };
 
@@ -67,6 +69,8 @@ pub struct ReservationFacts {
     pub paid_by: Vec<AttemptId>,
     /// A change of it that is STARTED.
     pub started_change: Option<ChangeId>,
+    /// Of a stay that is not prepaid, first to last.
+    pub charges: Vec<ChargeRow>,
 }
 
 impl Facts {
@@ -157,6 +161,12 @@ impl Facts {
                 let now = self.now;
                 self.reserved(replaced.shift.id, |reservation| reservation.replace(replaced, now));
             }
+            Write::AddCharge(charge) => {
+                self.reserved(charge.reservation, |reservation| reservation.charges.push(charge.clone()));
+            }
+            Write::ShiftCharge(shift) => {
+                self.reserved(shift.to.reservation, |reservation| reservation.charge(shift));
+            }
             Write::NoteNotice(event) => {
                 self.notices.insert(event.key());
             }
@@ -196,6 +206,12 @@ impl Facts {
         {
             hold.open_attempt = None;
         }
+        let (attempt, paid) = (row.id, row.reservation.filter(|_| shift.to == AttemptState::Confirmed));
+        if let Some(reservation) = paid.and_then(|id| self.reservations.get_mut(&id))
+            && !reservation.paid_by.contains(&attempt)
+        {
+            reservation.paid_by.push(attempt);
+        }
     }
 
     fn shift_change(&mut self, shift: &ChangeMove) {
@@ -223,6 +239,13 @@ impl Facts {
 }
 
 impl ReservationFacts {
+    fn charge(&mut self, shift: &ChargeMove) {
+        let charge = self.charges.iter_mut().find(|charge| charge.number == shift.to.number);
+        if let Some(charge) = charge {
+            charge.clone_from(&shift.to);
+        }
+    }
+
     fn cancel(&mut self, cancelled: &RoomCancelled, now: Moment) {
         self.units.retain(|unit| unit.room != cancelled.room);
         self.given_back.retain(|unit| unit.room != cancelled.room);

@@ -33,6 +33,7 @@ pub use keyrack_store::{
     refunds::RefundRow,
     reservation_rooms::{Cancelled, NightsFrom, RoomCancelled, RoomRow},
     reservations::{ReservationMove, ReservationRow},
+    scheduled_charges::{ChargeMove, ChargeRow},
     stay_changes::StayReplaced,
 };
 pub use ledger::{Ledger, LedgerError, Settings};

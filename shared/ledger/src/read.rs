@@ -9,6 +9,7 @@ use keyrack_store::{
     reservation_rooms::{RoomRow, SoldUnit},
     reservations,
     reservations::ReservationRow,
+    scheduled_charges,
 };
 
 use crate::{Facts, HoldFacts, Needs, Operation, ReservationFacts};
@@ -109,6 +110,7 @@ async fn read_what_stands(
         given_back: Vec::new(),
         paid_by: Vec::new(),
         started_change: None,
+        charges: Vec::new(),
     };
     facts.reservations.extend(rows.into_iter().map(|row| (row.id, fresh(row))));
     for (id, room) in reservation_rooms::read(connection, &ids).await? {
@@ -124,6 +126,11 @@ async fn read_what_stands(
     for (id, change) in changes::started(connection, &ids).await? {
         if let Some(reservation) = facts.reservations.get_mut(&id) {
             reservation.started_change = Some(change);
+        }
+    }
+    for charge in scheduled_charges::read(connection, &ids).await? {
+        if let Some(reservation) = facts.reservations.get_mut(&charge.reservation) {
+            reservation.charges.push(charge);
         }
     }
     for (id, SoldUnit { unit, is_given_back }) in reservation_rooms::units(connection, &ids).await? {

@@ -34,6 +34,7 @@ use keyrack_store::{
     reservation_rooms::{NightsFrom, RoomCancelled},
     reservations,
     reservations::{ReservationMove, ReservationRow},
+    scheduled_charges::{self, ChargeMove, ChargeRow},
     stay_changes,
     stay_changes::StayReplaced,
 };
@@ -54,6 +55,8 @@ pub(crate) struct Sheet {
     changed: BTreeMap<ChangeId, ChangeMove>,
     moved: BTreeMap<ReservationId, ReservationMove>,
     replaced: Vec<StayReplaced>,
+    charged: Vec<ChargeRow>,
+    charges: BTreeMap<(ReservationId, i16), ChargeMove>,
     cancelled: Vec<RoomCancelled>,
     given_back: Vec<NightsFrom>,
     taken_again: Vec<NightsFrom>,
@@ -96,6 +99,8 @@ impl Sheet {
             && self.channel_bookings.is_empty()
             && self.moved.is_empty()
             && self.replaced.is_empty()
+            && self.charged.is_empty()
+            && self.charges.is_empty()
             && self.keys.is_empty()
             && self.notices.is_empty()
     }
@@ -137,6 +142,14 @@ impl Sheet {
                     self.moved.insert(shift.id, shift);
                 }
             },
+            Write::AddCharge(charge) => self.charged.push(charge),
+            Write::ShiftCharge(shift) => match self.charges.get_mut(&(shift.to.reservation, shift.to.number))
+            {
+                Some(earlier) => *earlier = ChargeMove { from: earlier.from, ..shift },
+                None => {
+                    self.charges.insert((shift.to.reservation, shift.to.number), shift);
+                }
+            },
             Write::ReplaceStay(change) => self.replaced.push(*change),
             Write::CancelRoom(room) => self.cancelled.push(room),
             Write::GiveBack(nights) => self.given_back.push(nights),
@@ -165,6 +178,7 @@ impl Sheet {
         let deferred: Vec<_> = self.deferred.into_iter().collect();
         let shifted: Vec<_> = self.shifted.into_values().collect();
         let changed: Vec<_> = self.changed.into_values().collect();
+        let charges: Vec<_> = self.charges.into_values().collect();
         let moved: Vec<_> = self.moved.into_values().collect();
         holds::close(connection, &closed, now).await?;
         holds::defer(connection, &deferred).await?;
@@ -174,6 +188,8 @@ impl Sheet {
         attempts::insert(connection, &self.opened).await?;
         changes::shift(connection, &changed).await?;
         reservations::insert(connection, &self.reserved).await?;
+        scheduled_charges::insert(connection, &self.charged).await?;
+        scheduled_charges::shift(connection, &charges).await?;
         stay_changes::replace(connection, &self.replaced, now).await?;
         reservations::shift(connection, &moved).await?;
         reservation_rooms::cancel(connection, &self.cancelled, now).await?;

@@ -37,6 +37,7 @@ pub mod reservation_rooms;
 pub mod reservations;
 pub mod restrictions;
 pub mod room_types;
+pub mod scheduled_charges;
 pub mod server;
 pub mod settlement;
 pub mod stay_changes;

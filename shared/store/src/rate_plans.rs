@@ -19,19 +19,23 @@ pub async fn insert(
     let names: Vec<String> = rate_plans.iter().map(|p| p.name.clone()).collect();
     let ladders = rate_plans.iter().map(|p| json("cancellation policy", &p.cancellation));
     let ladders = ladders.collect::<Result<Vec<_>, _>>()?;
+    let deposits =
+        rate_plans.iter().map(|p| p.deposit.map(|terms| json("deposit terms", &terms)).transpose());
+    let deposits = deposits.collect::<Result<Vec<_>, _>>()?;
     let payments: Vec<String> = rate_plans.iter().map(|p| p.payment.as_str().to_owned()).collect();
     sqlx::query!(
         "-- store::rate_plans::insert
-        INSERT INTO rate_plans (hotel_id, rate_plan_id, code, name, cancellation, payment)
-        SELECT $1, u.id, u.code, u.name, u.cancellation, u.payment
-        FROM unnest($2::int[], $3::text[], $4::text[], $5::jsonb[], $6::text[])
-            AS u (id, code, name, cancellation, payment)",
+        INSERT INTO rate_plans (hotel_id, rate_plan_id, code, name, cancellation, payment, deposit)
+        SELECT $1, u.id, u.code, u.name, u.cancellation, u.payment, u.deposit
+        FROM unnest($2::int[], $3::text[], $4::text[], $5::jsonb[], $6::text[], $7::jsonb[])
+            AS u (id, code, name, cancellation, payment, deposit)",
         hotel.0,
         &ids,
         &codes,
         &names,
         &ladders,
-        &payments
+        &payments,
+        &deposits as &[Option<serde_json::Value>]
     )
     .execute(connection)
     .await?
@@ -41,7 +45,7 @@ pub async fn insert(
 pub async fn of_hotel(connection: &mut PgConnection, hotel: HotelId) -> Result<Vec<RatePlan>, DbError> {
     let rows = sqlx::query!(
         "-- store::rate_plans::of_hotel
-        SELECT rate_plan_id, code, name, cancellation, payment
+        SELECT rate_plan_id, code, name, cancellation, payment, deposit
         FROM rate_plans
         WHERE hotel_id = $1
         ORDER BY rate_plan_id",
@@ -57,6 +61,7 @@ pub async fn of_hotel(connection: &mut PgConnection, hotel: HotelId) -> Result<V
             cancellation: document("cancellation policy", row.cancellation)?,
             payment: PaymentPolicy::from_name(&row.payment)
                 .ok_or_else(|| DbError::unreadable("payment policy", &row.payment))?,
+            deposit: row.deposit.map(|terms| document("deposit terms", terms)).transpose()?,
         })
     });
     rate_plans.collect()

@@ -2,6 +2,7 @@
 //! different instants would disagree on a live database though nothing is wrong. Reads only.
 
 mod at_most_one;
+mod charges;
 mod counters;
 mod events;
 mod hotels;

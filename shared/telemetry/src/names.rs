@@ -54,6 +54,8 @@ metrics! {
         "Age of the oldest of them, in real time.";
     REFUNDS_NEEDING_ATTENTION: Gauge, Count, "keyrack_refunds_needing_attention", ["shard"],
         "Refunds that are not sent any more until an operator has looked. Alert on any.";
+    CHARGES_GIVEN_UP: Gauge, Count, "keyrack_charges_given_up", ["shard"],
+        "Charges of stays that could not be collected and are not tried any more: they are the hotels' staff's.";
 
     OUTBOX_PENDING: Gauge, Count, "keyrack_outbox_pending", ["shard"],
         "Events written and not yet published.";

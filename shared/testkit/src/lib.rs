@@ -15,5 +15,5 @@ mod template;
 pub use chaos_proxy::{ChaosProxy, Fault, Fired};
 pub use database::TestDatabase;
 pub use gates::{Gate, Gates};
-pub use pooler::Pooler;
 pub use local_stripe::LocalStripe;
+pub use pooler::Pooler;

@@ -1,5 +1,5 @@
 use keyrack_api_types::{
-    hotel::{CancellationRule, Hotel, RatePlan, RoomType, Tax},
+    hotel::{CancellationRule, Deposit, Hotel, RatePlan, RoomType, Tax},
     policy::minutes,
 };
 use keyrack_booking::hotel_view::HotelView;
@@ -43,14 +43,23 @@ fn room_type(room_type: hotel::RoomType) -> RoomType {
 }
 
 fn rate_plan(plan: hotel::RatePlan) -> RatePlan {
-    let hotel::RatePlan { id: _, code, name, cancellation, payment } = plan;
+    let hotel::RatePlan { id: _, code, name, cancellation, payment, deposit } = plan;
     let rule = |rung: policy::Rung| CancellationRule {
         until_days_before: rung.until_days_before,
         until_time: minutes(rung.until_time),
         penalty: rung.penalty.into(),
     };
     let cancellation = cancellation.rungs.into_iter().map(rule).collect();
-    RatePlan { code: code.into(), name, cancellation, payment: payment.into() }
+    let deposit = deposit.map(terms);
+    RatePlan { code: code.into(), name, cancellation, payment: payment.into(), deposit }
+}
+
+fn terms(terms: policy::DepositTerms) -> Deposit {
+    let (percent, amount) = match terms.part {
+        policy::DepositPart::Percent(share) => (Some(share.to_string()), None),
+        policy::DepositPart::Amount(amount) => (None, Some(amount.to_string())),
+    };
+    Deposit { percent, amount, balance_due_days_before: terms.balance_due_days_before }
 }
 
 pub(crate) fn hotel_path(code: &HotelCode) -> String {

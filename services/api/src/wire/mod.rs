@@ -21,5 +21,5 @@ pub(crate) use hotel::{hotel, hotel_path};
 pub(crate) use inventory::inventory_night;
 pub(crate) use nights::{rate_night, restriction_night};
 pub(crate) use quote::{quote, quote_path};
-pub(crate) use reservation::{cancellation, cancelled_rooms, reservation, reservation_path};
+pub(crate) use reservation::{cancellation, cancelled_rooms, charge, reservation, reservation_path};
 pub(crate) use timeline::{belongings, timeline_item};

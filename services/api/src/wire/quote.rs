@@ -4,6 +4,7 @@ use chrono::NaiveDate;
 use keyrack_api_types::{
     policy::{PaymentPolicy, rungs},
     quote::{Quote, QuoteCancellation, QuoteNight, QuoteRoom},
+    schedule::ScheduledCharge,
 };
 use keyrack_booking::quote::QuoteView;
 use keyrack_domain::{
@@ -16,6 +17,7 @@ pub(crate) fn quote(view: QuoteView) -> Quote {
     let cancellation = cancellation(&view);
     // That of all rooms: a mixture is refused.
     let payment = view.document.rooms.first().map_or(PaymentPolicy::Prepay, |room| room.payment.into());
+    let zone = view.zone;
     let QuoteView { id, hotel, document, created_at, expires_at, available, availability_as_of, .. } = view;
     let available = available.iter().map(|night| ((night.room_type, night.night), night.available)).collect();
     Quote {
@@ -28,6 +30,7 @@ pub(crate) fn quote(view: QuoteView) -> Quote {
         total: document.total.into(),
         cancellation,
         payment,
+        schedule: document.schedule.into_iter().map(|due| ScheduledCharge::new(due, zone)).collect(),
         created_at: created_at.into(),
         expires_at: expires_at.into(),
         availability_as_of: availability_as_of.into(),

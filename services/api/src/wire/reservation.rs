@@ -2,13 +2,14 @@ use keyrack_api_types::{
     cancellation::{Cancellation, CancelledRoom},
     quoted::ReservedRoom,
     reservation::Reservation,
+    schedule::{ReservationCharge, local},
 };
 use keyrack_booking::{
     Desk, RoomRow,
     cancel::{operation, price::RoomPrice},
-    views::ReservationView,
+    views::{ChargeView, ReservationView},
 };
-use keyrack_domain::{ids::ReservationId, quote};
+use keyrack_domain::{hotel::HotelRef, ids::ReservationId, money::Money, quote};
 use keyrack_http::Problem;
 
 use super::refund;
@@ -16,7 +17,8 @@ use crate::refusal;
 
 /// Its deadlines are told on the wall of its hotel.
 pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Reservation, Problem> {
-    let zone = desk.hotels().by_code(&view.hotel).await.map_err(refusal::no_hotel)?.zone;
+    let hotel_ref = desk.hotels().by_code(&view.hotel).await.map_err(refusal::no_hotel)?;
+    let zone = hotel_ref.zone;
     let ReservationView {
         id,
         hotel,
@@ -29,6 +31,7 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
         refunds,
         guest,
         created_at,
+        schedule,
     } = view;
     let stay = document.stay;
     let reserved = |(sold, row): (quote::QuotedRoom, RoomRow)| ReservedRoom {
@@ -47,11 +50,23 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
         charges: document.charges.into_iter().map(Into::into).collect(),
         total: document.total.into(),
         refunds: refunds.iter().map(refund).collect(),
+        schedule: schedule.into_iter().map(|of_stay| charge(of_stay, &hotel_ref)).collect(),
         guest: guest.into(),
         hold_id: hold,
         attempt_id: attempt,
         created_at: created_at.into(),
     })
+}
+
+/// Its day is told on the wall of its hotel.
+pub(crate) fn charge(view: ChargeView, hotel: &HotelRef) -> ReservationCharge {
+    ReservationCharge {
+        number: view.number,
+        kind: view.kind.into(),
+        amount: view.amount.to_string(),
+        due_at: local(view.due_at, hotel.zone),
+        state: view.state.into(),
+    }
 }
 
 pub(crate) fn reservation_path(id: ReservationId) -> String {
@@ -68,7 +83,7 @@ pub(crate) fn cancelled_rooms(rooms: Vec<RoomPrice>) -> Vec<CancelledRoom> {
 }
 
 pub(crate) fn cancellation(view: operation::Cancellation) -> Cancellation {
-    let operation::Cancellation { reservation, state, version, rooms, penalty, refund } = view;
+    let operation::Cancellation { reservation, state, version, rooms, penalty, refund, due } = view;
     Cancellation {
         reservation_id: reservation,
         state: state.into(),
@@ -76,5 +91,6 @@ pub(crate) fn cancellation(view: operation::Cancellation) -> Cancellation {
         rooms: cancelled_rooms(rooms),
         penalty: penalty.into(),
         refund: refund.into(),
+        due: due.unwrap_or_else(|| Money::zero(refund.currency())).into(),
     }
 }

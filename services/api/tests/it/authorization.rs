@@ -99,6 +99,7 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
         | "POST /v1/hotels/{hotel}/reservations/{id}/no-show"
         | "POST /v1/hotels/{hotel}/reservations/{id}/no-show/undo"
+        | "POST /v1/hotels/{hotel}/reservations/{id}/charges/{number}/paid"
         | "POST /v1/reservations/{id}/cancel"
         | "POST /v1/reservations/{id}/rooms/{room}/cancel"
         | "POST /v1/ops/refunds/{id}/retry"
@@ -129,6 +130,7 @@ async fn every_write_but_the_exempt_ones_asks_for_its_key() {
             .replace("/refunds/x", &format!("/refunds/{SOME_REFUND}"))
             .replace("/reservations/x", &format!("/reservations/{SOME_RESERVATION}"))
             .replace("/changes/x", &format!("/changes/{}", SOME_RESERVATION.replace("res_", "chg_")))
+            .replace("/charges/x", "/charges/1")
             .replace("/rooms/x", "/rooms/1");
         let target = target + query;
         let call = || {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use keyrack_domain::{
     actor::Actor,
+    clock::Moment,
     event::{Event, ReservationCancelled},
     hotel::HotelRef,
     ids::{RefundId, ReservationId},
@@ -21,8 +22,10 @@ use serde::{Deserialize, Serialize};
 
 use super::price::{self, RoomPrice, Wanted};
 use crate::{
-    availability, key,
-    request_refund::{pay_back, payable, payments},
+    availability,
+    charges::{self, Schedule},
+    key,
+    request_refund::{committed, lesser, pay_back, payable, payments},
 };
 
 /// Why it is paid back.
@@ -51,6 +54,9 @@ pub struct Cancellation {
     pub penalty: Money,
     /// What goes back: the rooms' refunds, less where more had been given back before.
     pub refund: Money,
+    /// What was owed and stays so: it is collected now. Absent in answers kept before there was any.
+    #[serde(default)]
+    pub due: Option<Money>,
 }
 
 #[derive(Clone, Debug)]
@@ -102,7 +108,7 @@ impl Operation for CancelOp {
         let prices = price::prices(row, &reservation.rooms, self.wanted, self.hotel.zone, facts.now);
         // An impatient second click gets the answer of the first, whatever version it has seen.
         if prices.is_empty() {
-            return self.cancelled_before(reservation);
+            return self.cancelled_before(reservation, facts);
         }
         // Nights that have passed are not given back: from then on it is a no-show or a departure.
         let has_begun = facts.now.date_in(self.hotel.zone) > row.stay.check_in();
@@ -121,6 +127,24 @@ impl Operation for CancelOp {
     fn replay(&self, found: &Found) -> Result<CancelAnswer, keyrack_db::DbError> {
         key::recorded(found).map(CancelAnswer::Cancelled)
     }
+}
+
+/// The stay costs `less` less: what is owed gives way first, and of the rest goes back what was paid. Of a
+/// reservation that is cancelled altogether, what stays owed is due now. Returns what goes back and what is due.
+pub(super) fn settle(
+    schedule: &mut Schedule,
+    payments: &[&AttemptRow],
+    less: Money,
+    to: ReservationState,
+    now: Moment,
+) -> (Money, Option<Money>) {
+    let refund = payable(payments, schedule.lessen(less));
+    let mut due = Money::zero(less.currency());
+    if to == ReservationState::Cancelled {
+        due = schedule.owed();
+        schedule.into_penalty(now);
+    }
+    (refund, Some(due))
 }
 
 impl CancelOp {
@@ -146,9 +170,15 @@ impl CancelOp {
         wanted.into_iter().find(|(key, count)| !carries(key, *count)).map(|(key, _)| key)
     }
 
-    fn cancelled_before(&self, reservation: &ReservationFacts) -> Decision<CancelAnswer> {
+    fn cancelled_before(&self, reservation: &ReservationFacts, facts: &Facts) -> Decision<CancelAnswer> {
         let rooms = price::paid(&reservation.rooms, self.wanted);
-        let view = self.view(reservation, rooms, reservation.row.state, reservation.row.version);
+        let mut view = self.view(reservation, rooms, reservation.row.state, reservation.row.version);
+        // Of a stay that was not prepaid, only what had been paid could go back.
+        if !reservation.charges.is_empty() {
+            view.refund =
+                lesser(view.refund, committed(&payments(reservation, facts), view.refund.currency()));
+            view.due = Some(charges::penalties(&reservation.charges, view.refund.currency()));
+        }
         let changes = Changes { answer: key::answer(&view), ..Changes::default() };
         Decision::Commit(changes, CancelAnswer::Cancelled(view))
     }
@@ -167,6 +197,7 @@ impl CancelOp {
             version,
             penalty: price::sum(&rooms, |room| room.penalty, zero),
             refund: price::sum(&rooms, |room| room.refund, zero),
+            due: Some(zero),
             rooms,
         }
     }
@@ -182,7 +213,8 @@ impl CancelOp {
         let standing = reservation.rooms.iter().filter(|room| room.cancelled.is_none()).count();
         let state = if standing == prices.len() { ReservationState::Cancelled } else { row.state };
         let mut view = self.view(reservation, prices, state, row.version + 1);
-        view.refund = payable(payments, view.refund);
+        let mut schedule = Schedule::of(reservation);
+        (view.refund, view.due) = settle(&mut schedule, payments, view.refund, state, facts.now);
         let mut changes = Changes::default();
         for unit in self.units(reservation) {
             let delta = changes.nights.entry(availability::night_of(self.hotel.id, unit)).or_default();
@@ -205,6 +237,7 @@ impl CancelOp {
         }));
         self.tell(reservation, &view, facts, &mut changes);
         pay_back(self.refund, payments, view.refund, CANCELLED, facts.now, &mut changes);
+        schedule.write(&mut changes);
         changes.answer = key::answer(&view);
         Decision::Commit(changes, CancelAnswer::Cancelled(view))
     }

@@ -13,6 +13,7 @@ use keyrack_domain::{
     policy::PaymentPolicy,
     pricing::{self, DailyRate},
     quote::{Charge, ChargeKind, QuoteDocument, QuotedNight, QuotedRoom},
+    schedule,
     stay::Stay,
 };
 use keyrack_ledger::{ReservationRow, RoomRow, UnitNight};
@@ -132,6 +133,8 @@ pub(super) fn price(
         .collect::<Option<_>>()?;
     let total = cost_after(sold, &document, &removed, fees)?;
     add_fees(&mut document, sold.row.change_fees.plus(fees)?)?;
+    // Tells on which day what is owed later is due.
+    document.schedule = schedule::of(&document, zone, now);
     let difference = total.minus(sold.cost()?)?;
     let prepaid = sold.payment() == Some(PaymentPolicy::Prepay);
     let charge = if prepaid && difference.amount() > zero.amount() { difference } else { zero };
@@ -172,6 +175,7 @@ fn room_of(
         first_night: first,
         cancellation: terms.map_or(&wanted.rate_plan.cancellation, |room| &room.cancellation).clone(),
         payment: terms.map_or(wanted.rate_plan.payment, |room| room.payment),
+        deposit: terms.map_or(wanted.rate_plan.deposit, |room| room.deposit),
     })
 }
 

@@ -12,18 +12,21 @@ use keyrack_domain::{
     money::Money,
     quote::QuoteDocument,
     reservation::ReservationState,
+    schedule::DueKind,
 };
 use keyrack_ledger::{
     AttemptRow, ChangeMove, ChangeRow, Changes, Facts, HoldFacts, NightDelta, NightKey, ReservationFacts,
     ReservationMove, StayReplaced, UnitNight, Write,
 };
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
+use rust_decimal::Decimal;
 
 use crate::{
     availability,
     availability::night_of,
+    charges::Schedule,
     place_hold::operation::units_of,
-    request_refund::{left, pay_back, payments},
+    request_refund::{left, lesser, pay_back, payments},
 };
 
 /// Why it is paid back.
@@ -156,7 +159,7 @@ impl Swap<'_> {
         let replaced = self.replaced(to_version);
         self.tell(&replaced, facts, changes);
         changes.writes.push(Write::ReplaceStay(Box::new(replaced)));
-        self.give_back(facts, changes);
+        self.settle(facts, changes);
         shift
     }
 
@@ -188,17 +191,30 @@ impl Swap<'_> {
         }
     }
 
-    /// What was paid beyond what the stay costs now, and is not promised back already.
-    fn give_back(&self, facts: &Facts, changes: &mut Changes) {
-        let currency = self.change.total.currency();
-        let zero = Money::zero(currency);
-        let less = zero.minus(self.change.difference).filter(|less| less.amount() > zero.amount());
-        let Some(less) = less else { return };
+    /// What is owed of it later changes with the price; what was paid beyond what the stay costs now, and is not
+    /// promised back already, goes back.
+    fn settle(&self, facts: &Facts, changes: &mut Changes) {
+        let zero = Money::zero(self.change.total.currency());
+        let mut schedule = Schedule::of(self.reservation);
+        let later = self.document.schedule.iter().find(|due| due.at.is_some());
+        if let Some(due) = later {
+            schedule.move_to(due.kind, due.at.unwrap_or(facts.now));
+        }
+        let more = self.change.difference;
+        if more.amount() > zero.amount() {
+            let (kind, at) = later.map_or((DueKind::Balance, None), |due| (due.kind, due.at));
+            schedule.grow(more, kind, at.unwrap_or(facts.now));
+        } else if let Some(less) = zero.minus(more) {
+            self.give_back(schedule.lessen(less), facts, changes);
+        }
+        schedule.write(changes);
+    }
+
+    fn give_back(&self, less: Money, facts: &Facts, changes: &mut Changes) {
         let payments = payments(self.reservation, facts);
-        let above = left(&payments, currency).minus(self.change.total);
-        let Some(above) = above.filter(|above| above.amount() > zero.amount()) else { return };
-        let due = if less.amount() < above.amount() { less } else { above };
-        pay_back(self.refund, &payments, due, CHANGED, facts.now, changes);
+        let above = left(&payments, less.currency()).minus(self.change.total);
+        let Some(above) = above.filter(|above| above.amount() > Decimal::ZERO) else { return };
+        pay_back(self.refund, &payments, lesser(less, above), CHANGED, facts.now, changes);
     }
 
     fn tell(&self, replaced: &StayReplaced, facts: &Facts, changes: &mut Changes) {

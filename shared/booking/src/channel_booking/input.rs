@@ -186,7 +186,8 @@ fn document(stay: Stay, rooms: &[Chosen<'_>], total: Money) -> Option<QuoteDocum
         .map(|(chosen, shares)| quoted(chosen, stay, shares))
         .collect::<Option<_>>()?;
     let charges = rooms.iter().map(room_line).collect();
-    Some(QuoteDocument { stay, rooms, charges, total })
+    // The channel has been paid, or will be: nothing is due here.
+    Some(QuoteDocument { stay, rooms, charges, total, schedule: Vec::new() })
 }
 
 fn quoted(chosen: &Chosen<'_>, stay: Stay, shares: &[Money]) -> Option<QuotedRoom> {
@@ -210,6 +211,7 @@ fn quoted(chosen: &Chosen<'_>, stay: Stay, shares: &[Money]) -> Option<QuotedRoo
         first_night: first,
         cancellation: free_to_cancel(),
         payment: PaymentPolicy::Prepay,
+        deposit: None,
     })
 }
 

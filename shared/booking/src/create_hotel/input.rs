@@ -11,7 +11,8 @@ use keyrack_domain::{
     hotel_profile::{HotelProfile, Place},
     ids::{HotelId, RatePlanId, RoomTypeId, ShardId},
     money::{Currency, Money},
-    policy::{CancellationPolicy, LateCapture, PaymentPolicy, Penalty, Rung},
+    policy::{CancellationPolicy, DepositPart, DepositTerms, LateCapture, PaymentPolicy, Penalty, Rung},
+    schedule::TermsFault,
     tax::{Tax, TaxFault, TaxKind},
     text::check_line,
 };
@@ -73,6 +74,16 @@ pub struct RatePlanInput {
     pub name: String,
     pub cancellation: Vec<RungInput>,
     pub payment: PaymentPolicy,
+    /// Of a deposit plan, and of no other; 30 % and seven days where they are left out.
+    pub deposit: Option<DepositInput>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct DepositInput {
+    /// One of the two at most.
+    pub percent: Option<String>,
+    pub amount: Option<String>,
+    pub balance_due_days_before: Option<u16>,
 }
 
 #[derive(Clone, Debug)]
@@ -152,7 +163,7 @@ impl HotelInput {
         let place = place(&mut check, self.latitude, self.longitude);
         let taxes = taxes(&mut check, &self.taxes, currency);
         let room_types = room_types(&mut check, &self.room_types);
-        let rate_plans = rate_plans(&mut check, &self.rate_plans);
+        let rate_plans = rate_plans(&mut check, &self.rate_plans, currency);
         let ((id, shard), (Some(code), Some(zone), Some(currency))) = (entry, (code, zone, currency)) else {
             return Err(check.0);
         };
@@ -295,7 +306,7 @@ fn occupancy(check: &mut Check, at: &str, input: &RoomTypeInput) {
     }
 }
 
-fn rate_plans(check: &mut Check, inputs: &[RatePlanInput]) -> Vec<RatePlan> {
+fn rate_plans(check: &mut Check, inputs: &[RatePlanInput], currency: Option<Currency>) -> Vec<RatePlan> {
     check.count("/rate_plans", inputs.len(), 1, MAX_RATE_PLANS);
     let mut seen = BTreeSet::new();
     let mut rate_plans = Vec::new();
@@ -306,19 +317,60 @@ fn rate_plans(check: &mut Check, inputs: &[RatePlanInput]) -> Vec<RatePlan> {
         check.once(&mut seen, format!("{at}/code"), code.clone());
         check.line(format!("{at}/name"), &input.name);
         let cancellation = cancellation(check, &format!("{at}/cancellation"), &input.cancellation);
-        if input.payment != PaymentPolicy::Prepay {
-            let rule = "only prepay can be sold so far; deposit and at_property are not supported yet";
-            check.wrong(format!("{at}/payment"), "PAYMENT_NOT_SUPPORTED", rule);
-        }
+        let deposit = deposit(check, &format!("{at}/deposit"), input, currency);
         rate_plans.extend(code.map(|code| RatePlan {
             id: RatePlanId(id),
             code,
             name: input.name.clone(),
             cancellation,
             payment: input.payment,
+            deposit,
         }));
     }
     rate_plans
+}
+
+/// Amounts cannot be judged without a currency, whose fault is told already.
+fn deposit(
+    check: &mut Check,
+    at: &str,
+    input: &RatePlanInput,
+    currency: Option<Currency>,
+) -> Option<DepositTerms> {
+    if input.payment != PaymentPolicy::Deposit {
+        if input.deposit.is_some() {
+            check.wrong(at, "NOT_ALLOWED", "belongs to a plan that is paid by deposit");
+        }
+        return None;
+    }
+    let usual = DepositTerms::default();
+    let given = input.deposit.clone().unwrap_or_default();
+    let part = match (&given.percent, &given.amount) {
+        (None, None) => Some(usual.part),
+        (Some(share), None) => {
+            let share = check.keep(format!("{at}/percent"), "INVALID_PERCENTAGE", decimal(share));
+            share.map(|share| DepositPart::Percent(share.normalize()))
+        }
+        (None, Some(amount)) => {
+            let amount = check.keep(format!("{at}/amount"), "INVALID_AMOUNT", decimal(amount));
+            amount.map(|amount| DepositPart::Amount(amount.normalize()))
+        }
+        (Some(_), Some(_)) => {
+            check.wrong(at, "NOT_ALLOWED", "is a percent or an amount, not both");
+            None
+        }
+    };
+    let balance_due_days_before = given.balance_due_days_before.unwrap_or(usual.balance_due_days_before);
+    let terms = DepositTerms { part: part?, balance_due_days_before };
+    for fault in terms.faults(currency?) {
+        let (field, code) = match fault {
+            TermsFault::Percentage => ("percent", "INVALID_PERCENTAGE"),
+            TermsFault::Amount => ("amount", "INVALID_AMOUNT"),
+            TermsFault::TooEarly => ("balance_due_days_before", "OUT_OF_RANGE"),
+        };
+        check.wrong(format!("{at}/{field}"), code, fault);
+    }
+    Some(terms)
 }
 
 fn cancellation(check: &mut Check, at: &str, inputs: &[RungInput]) -> CancellationPolicy {

@@ -217,6 +217,7 @@ fn flexible() -> RatePlanInput {
         name: "Flexible".to_owned(),
         cancellation: vec![RungInput { until_days_before: 2, until_time, penalty }],
         payment: PaymentPolicy::Prepay,
+        deposit: None,
     }
 }
 
@@ -226,5 +227,6 @@ fn saver() -> RatePlanInput {
         name: "Saver, non-refundable".to_owned(),
         cancellation: Vec::new(),
         payment: PaymentPolicy::Prepay,
+        deposit: None,
     }
 }

@@ -8,6 +8,7 @@ use keyrack_domain::{
     event::{Event, ReservationMoved},
     hotel::HotelRef,
     ids::ReservationId,
+    policy::PaymentPolicy,
     principal::Caller,
     reservation::ReservationState,
 };
@@ -18,7 +19,7 @@ use keyrack_ledger::{
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 use serde::{Deserialize, Serialize};
 
-use crate::{availability, key};
+use crate::{availability, charges::Schedule, key};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
@@ -221,9 +222,24 @@ impl StepOp {
             from_version: row.version,
             to_version: stepped.version,
         }));
+        self.charges(reservation, facts, &mut changes);
         self.tell(reservation, &stepped, &touched, facts, &mut changes);
         changes.answer = key::answer(&stepped);
         Decision::Commit(changes, StepAnswer::Stepped(stepped))
+    }
+
+    /// A no-show is past every rung of its policy: the whole price is due, and what is owed of it is collected.
+    /// A guest who came after all pays at the property what was to be paid there.
+    fn charges(&self, reservation: &ReservationFacts, facts: &Facts, changes: &mut Changes) {
+        let mut schedule = Schedule::of(reservation);
+        match self.step {
+            Step::NoShow => schedule.into_penalty(facts.now),
+            Step::UndoNoShow if reservation.row.document.payment() == PaymentPolicy::AtProperty => {
+                schedule.back_to_the_property(facts.now);
+            }
+            Step::UndoNoShow | Step::CheckIn | Step::CheckOut(_) => {}
+        }
+        schedule.write(changes);
     }
 
     fn tell(

@@ -69,7 +69,8 @@ pub(crate) fn content<'a>(
         }));
     }
     // A booking is paid once, so its rooms are paid in one way.
-    if rooms.windows(2).any(|pair| pair[0].rate_plan.payment != pair[1].rate_plan.payment) {
+    let terms = |room: &Chosen<'_>| (room.rate_plan.payment, room.rate_plan.deposit);
+    if rooms.windows(2).any(|pair| terms(&pair[0]) != terms(&pair[1])) {
         let rule = "have rate plans that are paid in different ways; book them apart";
         faults.push(FieldError::new("/rooms", "MIXED_PAYMENT", rule));
     }

@@ -50,9 +50,15 @@ impl Operation for StartAttemptOp {
         Some(&self.claim)
     }
 
-    /// The hold's lock, under which an attempt is inserted. No counter changes.
-    fn needs(&self, _facts: &Facts) -> Needs {
-        Needs { holds: std::collections::BTreeSet::from([self.hold]), ..Needs::default() }
+    /// The hold's lock, under which an attempt is inserted. No counter changes. The quote tells what of the price
+    /// is due at booking.
+    fn needs(&self, facts: &Facts) -> Needs {
+        let quote = facts.holds.get(&self.hold).map(|hold| hold.row.quote);
+        Needs {
+            holds: std::collections::BTreeSet::from([self.hold]),
+            quotes: quote.into_iter().collect(),
+            ..Needs::default()
+        }
     }
 
     fn decide(&self, facts: &Facts) -> Decision<AttemptAnswer> {
@@ -74,7 +80,10 @@ impl Operation for StartAttemptOp {
             }
             HoldState::Active => {}
         }
-        let attempt = self.open(row.total, facts.now);
+        // The foreign key keeps a hold's quote.
+        let quote = facts.quotes.get(&row.quote);
+        let due = quote.map_or(row.total, |quote| quote.document.due_at_booking());
+        let attempt = self.open(due, facts.now);
         let changes = self.changes(&attempt);
         Decision::Commit(changes, AttemptAnswer::Opened(Box::new(attempt)))
     }

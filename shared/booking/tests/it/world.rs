@@ -216,6 +216,7 @@ pub(crate) fn hotel(code: &str, time_zone: &str, currency: &str, taxes: Vec<TaxI
                 penalty: PenaltyInput { kind: PenaltyKind::None, value: None },
             }],
             payment: PaymentPolicy::Prepay,
+            deposit: None,
         }],
     }
 }

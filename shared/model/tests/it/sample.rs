@@ -72,6 +72,7 @@ pub(crate) fn document(first: u32, check_out: u32, rooms: &[RoomTypeId]) -> Quot
         first_night: amount(1),
         cancellation: CancellationPolicy::default(),
         payment: PaymentPolicy::Prepay,
+        deposit: None,
     };
     let total = amount(rooms.len() * usize::from(stay.len()));
     let label = "rooms".to_owned();

@@ -4,14 +4,15 @@
 use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::ids::{AttemptId, HotelId, ReservationId};
 
-use super::{Broken, Subject, Violations};
+use super::{Broken, Subject, Violations, charges::charges};
 
 pub async fn money(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Result<Violations, DbError> {
     let amounts = amounts(connection, hotel, shown).await?;
     let kept = kept(connection, hotel, shown).await?;
     let states = states(connection, hotel, shown).await?;
     let currencies = currencies(connection, hotel, shown).await?;
-    Ok(amounts.and(kept, shown).and(states, shown).and(currencies, shown))
+    let charges = charges(connection, hotel, shown).await?;
+    Ok(amounts.and(kept, shown).and(states, shown).and(currencies, shown).and(charges, shown))
 }
 
 /// Each rule of an attempt is a row of the VALUES below: the sentence, when it is broken, what it wants,

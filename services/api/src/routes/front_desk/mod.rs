@@ -1,3 +1,4 @@
+mod charge_paid;
 mod check_in;
 mod check_out;
 mod no_show;
@@ -13,5 +14,6 @@ pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
         .service(check_out::check_out)
         .service(no_show::no_show)
         .service(undo_no_show::undo_no_show)
-        .service(refund::refund);
+        .service(refund::refund)
+        .service(charge_paid::charge_paid);
 }

@@ -7,8 +7,8 @@ use keyrack_api_types::{
 use keyrack_booking::{
     Desk, FieldError,
     create_hotel::{
-        self, CreateHotelError, HotelInput, PenaltyInput, PenaltyKind, RatePlanInput, RoomTypeInput,
-        RungInput, TaxInput,
+        self, CreateHotelError, DepositInput, HotelInput, PenaltyInput, PenaltyKind, RatePlanInput,
+        RoomTypeInput, RungInput, TaxInput,
     },
 };
 use keyrack_http::{Json, Key, Problem, Signed};
@@ -90,9 +90,14 @@ fn room_type(room_type: RoomTypeRequest) -> RoomTypeInput {
 }
 
 fn rate_plan(plan: RatePlanRequest) -> RatePlanInput {
-    let RatePlanRequest { code, name, cancellation, payment } = plan;
+    let RatePlanRequest { code, name, cancellation, payment, deposit } = plan;
     let cancellation = cancellation.into_iter().map(rung).collect();
-    RatePlanInput { code, name, cancellation, payment: payment.into() }
+    let deposit = deposit.map(|terms| DepositInput {
+        percent: terms.percent.map(|share| share.0),
+        amount: terms.amount,
+        balance_due_days_before: terms.balance_due_days_before,
+    });
+    RatePlanInput { code, name, cancellation, payment: payment.into(), deposit }
 }
 
 fn rung(rule: CancellationRuleRequest) -> RungInput {

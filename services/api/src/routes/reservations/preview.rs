@@ -23,7 +23,7 @@ pub(crate) async fn preview(
     desk: web::Data<Desk>,
 ) -> Result<HttpResponse, Problem> {
     let found = cancel::preview(&desk, &caller, id).await.map_err(refusal::fault)?;
-    let cancel::Preview { reservation, state, version, rooms, penalty, refund, as_of } =
+    let cancel::Preview { reservation, state, version, rooms, penalty, refund, due, as_of } =
         found.ok_or_else(Problem::not_found)?;
     Ok(HttpResponse::Ok().insert_header(etag(version)).json(CancellationPreview {
         reservation_id: reservation,
@@ -32,6 +32,7 @@ pub(crate) async fn preview(
         rooms: wire::cancelled_rooms(rooms),
         penalty: penalty.into(),
         refund: refund.into(),
+        due: due.into(),
         as_of: as_of.into(),
     }))
 }
