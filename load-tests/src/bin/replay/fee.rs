@@ -126,6 +126,7 @@ mod tests {
             rooms: vec![CancelledRoom { room: 1, penalty: penalty.to_owned(), refund: refund.to_owned() }],
             penalty: euros(penalty).into(),
             refund: euros(refund).into(),
+            due: euros("0.00").into(),
         }
     }
 
@@ -158,6 +159,7 @@ mod tests {
             rooms: rooms.clone(),
             penalty: penalty.clone(),
             refund: refund.clone(),
+            due: euros("0.00").into(),
             as_of: at(as_of).into(),
         };
         let judge = |told: &CancellationPreview| {
