@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 mod booking;
+mod crash_points;
 mod crashes;
 mod dev;
 mod process;
