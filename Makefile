@@ -28,7 +28,7 @@ openapi: ## write docs/openapi.json anew, after a change of the API
 	UPDATE_OPENAPI=1 cargo test --quiet -p keyrack-api --test it the_committed_document
 
 docs-tables: ## write the tables in docs/ that come from the code
-	KEYRACK_WRITE_DOCS=1 cargo test --quiet -p keyrack-telemetry --test it the_page_of_metrics
+	KEYRACK_WRITE_DOCS=1 cargo test --quiet --workspace --test it the_page_of_
 
 replay: ## real bookings through the API of a sandbox of its own; ARGS="--rows 2000"
 	@.ci/replay $(ARGS)

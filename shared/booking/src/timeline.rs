@@ -118,7 +118,9 @@ pub async fn find(
         return Err(OpsError::NotFound);
     }
     let booking = belongings(&mut connection, &hotel, &members).await?;
-    let mut rows = timeline::page(&mut connection, hotel.id, &members, after.as_ref(), one_more).await?;
+    let mut rows =
+        timeline::transactions(&mut connection, hotel.id, &members, after.as_ref(), one_more).await?;
+    rows.extend(timeline::others(&mut connection, hotel.id, &members, after.as_ref(), one_more).await?);
     drop(connection);
     let mut directory = desk.shards().directory().connection().await?;
     rows.extend(timeline::unmatched(&mut directory, &members, after.as_ref(), one_more).await?);

@@ -47,6 +47,18 @@ impl Members {
         self.reservations.is_empty() && self.holds.is_empty() && self.attempts.is_empty()
     }
 
+    fn with(mut self, hotel: HotelId, kind: i32, id: Uuid) -> Self {
+        match kind {
+            1 => self.reservations.push(ReservationId::new(hotel, id)),
+            2 => self.holds.push(HoldId::new(hotel, id)),
+            3 => self.attempts.push(AttemptId::new(hotel, id)),
+            4 => self.refunds.push(RefundId::new(hotel, id)),
+            5 => self.changes.push(ChangeId::new(hotel, id)),
+            _ => self.quotes.push(QuoteId::new(hotel, id)),
+        }
+        self
+    }
+
     /// As the audit and the events name them.
     fn names(&self) -> Vec<String> {
         let reservations = self.reservations.iter().map(ToString::to_string);
@@ -58,75 +70,109 @@ impl Members {
     }
 }
 
-/// Everything of the booking to which the id belongs: of its reservation, or of its holds where there is none.
-pub async fn members(connection: &mut PgConnection, asked: Asked) -> Result<Members, DbError> {
-    let hotel = asked.hotel();
-    let (mut reservation, mut attempt, mut hold, mut change) = (None, None, None, None);
-    match asked {
-        Asked::Reservation(id) => reservation = Some(id.uuid()),
-        Asked::Attempt(id) => attempt = Some(id.uuid()),
-        Asked::Hold(id) => hold = Some(id.uuid()),
-        Asked::Change(id) => change = Some(id.uuid()),
+/// The four kinds of ids as parameters of a statement.
+struct Keys {
+    reservation: Option<Uuid>,
+    attempt: Option<Uuid>,
+    hold: Option<Uuid>,
+    change: Option<Uuid>,
+}
+
+impl Keys {
+    const fn of(asked: Asked) -> Self {
+        let none = Self { reservation: None, attempt: None, hold: None, change: None };
+        match asked {
+            Asked::Reservation(id) => Self { reservation: Some(id.uuid()), ..none },
+            Asked::Attempt(id) => Self { attempt: Some(id.uuid()), ..none },
+            Asked::Hold(id) => Self { hold: Some(id.uuid()), ..none },
+            Asked::Change(id) => Self { change: Some(id.uuid()), ..none },
+        }
     }
-    let rows = sqlx::query!(
-        r#"-- store::timeline::members
-        WITH asked_attempts AS (
+}
+
+/// The reservation that the id leads to, where there is one: a hold's attempt may have got it other rooms.
+async fn reservation_of(
+    connection: &mut PgConnection,
+    hotel: HotelId,
+    keys: &Keys,
+) -> Result<Option<Uuid>, DbError> {
+    let row = sqlx::query!(
+        "-- store::timeline::reservation_of
+        WITH asked AS (
             SELECT a.attempt_id, a.hold_id, a.reservation_id
             FROM payment_attempts a
             WHERE a.hotel_id = $1
               AND (a.attempt_id = $3 OR a.hold_id = $4)
-        ),
-        stays AS (
-            SELECT r.reservation_id, r.hold_id, r.attempt_id
-            FROM reservations r
-            WHERE r.hotel_id = $1
-              AND (r.reservation_id = $2
-                   OR r.hold_id = $4
-                   OR r.hold_id IN (SELECT hold_id FROM asked_attempts)
-                   OR r.attempt_id IN (SELECT attempt_id FROM asked_attempts)
-                   OR r.reservation_id IN (SELECT reservation_id FROM asked_attempts)
-                   OR r.reservation_id IN (
-                       SELECT c.reservation_id
-                       FROM reservation_changes c
-                       WHERE c.hotel_id = $1
-                         AND c.change_id = $5))
-        ),
-        changes AS (
-            SELECT c.change_id, c.quote_id
-            FROM reservation_changes c
-            WHERE c.hotel_id = $1
-              AND c.reservation_id IN (SELECT reservation_id FROM stays)
-        ),
-        paid AS (
+        )
+        SELECT r.reservation_id
+        FROM reservations r
+        WHERE r.hotel_id = $1
+          AND (r.reservation_id = $2
+               OR r.hold_id = $4
+               OR r.hold_id IN (SELECT hold_id FROM asked)
+               OR r.attempt_id IN (SELECT attempt_id FROM asked)
+               OR r.reservation_id IN (SELECT reservation_id FROM asked)
+               OR r.reservation_id IN (
+                   SELECT c.reservation_id
+                   FROM reservation_changes c
+                   WHERE c.hotel_id = $1
+                     AND c.change_id = $5))
+        ORDER BY r.reservation_id
+        LIMIT 1",
+        hotel.0,
+        keys.reservation,
+        keys.attempt,
+        keys.hold,
+        keys.change
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| row.reservation_id))
+}
+
+/// Everything of the booking to which the id belongs: of its reservation, or of its holds where there is none.
+pub async fn members(connection: &mut PgConnection, asked: Asked) -> Result<Members, DbError> {
+    let (hotel, keys) = (asked.hotel(), Keys::of(asked));
+    let reservation = reservation_of(&mut *connection, hotel, &keys).await?;
+    let rows = sqlx::query!(
+        r#"-- store::timeline::members
+        WITH paid AS (
             SELECT a.attempt_id, a.hold_id
             FROM payment_attempts a
             WHERE a.hotel_id = $1
-              AND (a.attempt_id IN (SELECT attempt_id FROM stays)
-                   OR a.reservation_id IN (SELECT reservation_id FROM stays))
-            UNION
-            SELECT attempt_id, hold_id
-            FROM asked_attempts
+              AND (a.reservation_id = $2
+                   OR a.attempt_id = $3
+                   OR a.hold_id = $4
+                   OR a.attempt_id IN (
+                       SELECT r.attempt_id
+                       FROM reservations r
+                       WHERE r.hotel_id = $1
+                         AND r.reservation_id = $2))
         ),
         held AS (
             SELECT h.hold_id, h.quote_id
             FROM holds h
             WHERE h.hotel_id = $1
               AND (h.hold_id = $4
-                   OR h.hold_id IN (SELECT hold_id FROM stays)
-                   OR h.hold_id IN (SELECT hold_id FROM paid))
+                   OR h.hold_id IN (SELECT hold_id FROM paid)
+                   OR h.hold_id IN (
+                       SELECT r.hold_id
+                       FROM reservations r
+                       WHERE r.hotel_id = $1
+                         AND r.reservation_id = $2))
         ),
         attempts AS (
-            SELECT attempt_id
-            FROM paid
-            UNION
-            SELECT a.attempt_id
-            FROM payment_attempts a
-            WHERE a.hotel_id = $1
-              AND a.hold_id IN (SELECT hold_id FROM held)
+            SELECT attempt_id FROM paid
+            UNION SELECT a.attempt_id FROM payment_attempts a
+                  WHERE a.hotel_id = $1 AND a.hold_id IN (SELECT hold_id FROM held)
+        ),
+        changes AS (
+            SELECT c.change_id, c.quote_id FROM reservation_changes c
+            WHERE c.hotel_id = $1 AND c.reservation_id = $2
         )
         SELECT m.kind AS "kind!", m.id AS "id!"
         FROM (
-            SELECT 1 AS kind, reservation_id AS id FROM stays
+            SELECT 1 AS kind, $2::uuid AS id WHERE $2 IS NOT NULL
             UNION SELECT 2, hold_id FROM held
             UNION SELECT 3, attempt_id FROM attempts
             UNION SELECT 4, f.refund_id FROM refunds f
@@ -136,28 +182,16 @@ pub async fn members(connection: &mut PgConnection, asked: Asked) -> Result<Memb
             UNION SELECT 6, quote_id FROM changes
         ) AS m
         ORDER BY m.kind, m.id
-        LIMIT $6"#,
+        LIMIT $5"#,
         hotel.0,
         reservation,
-        attempt,
-        hold,
-        change,
+        keys.attempt,
+        keys.hold,
         MAX_MEMBERS
     )
     .fetch_all(connection)
     .await?;
-    let mut members = Members::default();
-    for row in rows {
-        match row.kind {
-            1 => members.reservations.push(ReservationId::new(hotel, row.id)),
-            2 => members.holds.push(HoldId::new(hotel, row.id)),
-            3 => members.attempts.push(AttemptId::new(hotel, row.id)),
-            4 => members.refunds.push(RefundId::new(hotel, row.id)),
-            5 => members.changes.push(ChangeId::new(hotel, row.id)),
-            _ => members.quotes.push(QuoteId::new(hotel, row.id)),
-        }
-    }
-    Ok(members)
+    Ok(rows.into_iter().fold(Members::default(), |members, row| members.with(hotel, row.kind, row.id)))
 }
 
 /// A place in the order of a timeline: first by time.
@@ -175,9 +209,76 @@ pub struct ItemRow {
     pub item: Value,
 }
 
-/// Of the hotel's own database, after a place, in order. A batch of the ledger commits what belongs to many: of a
-/// transaction only what names this booking is told.
-pub async fn page(
+impl ItemRow {
+    const fn new(at: chrono::DateTime<chrono::Utc>, id: String, item: Value) -> Self {
+        Self { place: Place { at: Moment(at), id }, item }
+    }
+}
+
+/// Commits, after a place, in order. A batch of the ledger commits what belongs to many bookings: of a transaction
+/// only what names this one is told.
+pub async fn transactions(
+    connection: &mut PgConnection,
+    hotel: HotelId,
+    members: &Members,
+    after: Option<&Place>,
+    limit: i64,
+) -> Result<Vec<ItemRow>, DbError> {
+    let attempts: Vec<Uuid> = members.attempts.iter().map(|id| id.uuid()).collect();
+    let rows = sqlx::query!(
+        r#"-- store::timeline::transactions
+        SELECT t.at AS "at!",
+               t.id AS "id!",
+               jsonb_build_object(
+                   'kind', 'transaction', 'transaction_id', t.transaction_id::text, 'entries', t.entries,
+                   'events', coalesce((
+                       SELECT jsonb_agg(jsonb_build_object('type', o.type, 'payload', o.payload) ORDER BY o.seq)
+                       FROM outbox o
+                       WHERE o.hotel_id = $1
+                         AND o.transaction_id = t.transaction_id
+                         AND (o.payload ->> 'hold_id' = ANY($2::text[])
+                              OR o.payload ->> 'attempt_id' = ANY($2::text[])
+                              OR o.payload ->> 'reservation_id' = ANY($2::text[])
+                              OR o.payload ->> 'refund_id' = ANY($2::text[]))), '[]'),
+                   'movements', coalesce((
+                       SELECT jsonb_agg(jsonb_build_object(
+                           'kind', m.kind, 'reference', m.reference,
+                           'amount', jsonb_build_object('amount', m.amount::text, 'currency', m.currency))
+                           ORDER BY m.entry_id)
+                       FROM payment_history m
+                       WHERE m.hotel_id = $1
+                         AND m.attempt_id = ANY($3::uuid[])
+                         AND m.transaction_id = t.transaction_id), '[]')) AS "item!"
+        FROM (
+            SELECT min(a.at) AS at,
+                   '1' || lpad(min(a.entry_id)::text, 20, '0') AS id,
+                   a.transaction_id,
+                   jsonb_agg(jsonb_build_object(
+                       'action', a.action, 'subject', a.subject, 'actor', a.actor, 'request_id', a.request_id,
+                       'before', a.before, 'after', a.after) ORDER BY a.entry_id) AS entries
+            FROM audit a
+            WHERE a.hotel_id = $1
+              AND a.subject = ANY($2::text[])
+              AND a.action NOT LIKE '%.replayed'
+            GROUP BY a.transaction_id, CASE WHEN a.transaction_id IS NULL THEN a.entry_id END
+        ) AS t
+        WHERE ($4::timestamptz IS NULL OR (t.at, t.id COLLATE "C") > ($4, $5::text COLLATE "C"))
+        ORDER BY t.at, t.id COLLATE "C"
+        LIMIT $6"#,
+        hotel.0,
+        &members.names(),
+        &attempts,
+        after.map(|place| place.at.0),
+        after.map_or("", |place| place.id.as_str()),
+        limit
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|row| ItemRow::new(row.at, row.id, row.item)).collect())
+}
+
+/// Everything else of the hotel's own database, after a place, in order: quotes, provider calls, notices, repeats.
+pub async fn others(
     connection: &mut PgConnection,
     hotel: HotelId,
     members: &Members,
@@ -187,93 +288,36 @@ pub async fn page(
     let quotes: Vec<Uuid> = members.quotes.iter().map(|id| id.uuid()).collect();
     let attempts: Vec<Uuid> = members.attempts.iter().map(|id| id.uuid()).collect();
     let rows = sqlx::query!(
-        r#"-- store::timeline::page
-        WITH entries AS (
-            SELECT a.entry_id, a.at, a.transaction_id, a.action, a.subject, a.actor, a.request_id, a.before, a.after
-            FROM audit a
-            WHERE a.hotel_id = $1
-              AND a.subject = ANY($2::text[])
-        ),
-        transactions AS (
-            SELECT min(e.at) AS at,
-                   min(e.entry_id) AS first,
-                   e.transaction_id,
-                   jsonb_agg(
-                       jsonb_build_object(
-                           'action', e.action, 'subject', e.subject, 'actor', e.actor, 'request_id', e.request_id,
-                           'before', e.before, 'after', e.after)
-                       ORDER BY e.entry_id) AS entries
-            FROM entries e
-            WHERE e.action NOT LIKE '%.replayed'
-            GROUP BY e.transaction_id, CASE WHEN e.transaction_id IS NULL THEN e.entry_id END
-        ),
-        items AS (
-            SELECT q.created_at AS at,
-                   '0' || q.quote_id AS id,
-                   jsonb_build_object('kind', 'quote', 'quote', q.quote_id, 'expires_at', q.expires_at) AS item
+        r#"-- store::timeline::others
+        SELECT i.at AS "at!", i.id AS "id!", i.item AS "item!"
+        FROM (
+            SELECT q.created_at AS at, '0' || q.quote_id AS id, jsonb_build_object(
+                       'kind', 'quote', 'quote', q.quote_id, 'expires_at', q.expires_at) AS item
             FROM quotes q
-            WHERE q.hotel_id = $1
-              AND q.quote_id = ANY($4::uuid[])
+            WHERE q.hotel_id = $1 AND q.quote_id = ANY($4::uuid[])
             UNION ALL
-            SELECT t.at,
-                   '1' || lpad(t.first::text, 20, '0'),
-                   jsonb_build_object(
-                       'kind', 'transaction',
-                       'transaction_id', t.transaction_id::text,
-                       'entries', t.entries,
-                       'events', coalesce((
-                           SELECT jsonb_agg(jsonb_build_object('type', o.type, 'payload', o.payload) ORDER BY o.seq)
-                           FROM outbox o
-                           WHERE o.hotel_id = $1
-                             AND o.transaction_id = t.transaction_id
-                             AND (o.payload ->> 'hold_id' = ANY($2::text[])
-                                  OR o.payload ->> 'attempt_id' = ANY($2::text[])
-                                  OR o.payload ->> 'reservation_id' = ANY($2::text[])
-                                  OR o.payload ->> 'refund_id' = ANY($2::text[]))), '[]'),
-                       'movements', coalesce((
-                           SELECT jsonb_agg(
-                               jsonb_build_object(
-                                   'kind', m.kind, 'reference', m.reference,
-                                   'amount', jsonb_build_object('amount', m.amount::text, 'currency', m.currency))
-                               ORDER BY m.entry_id)
-                           FROM payment_history m
-                           WHERE m.hotel_id = $1
-                             AND m.attempt_id = ANY($3::uuid[])
-                             AND m.transaction_id = t.transaction_id), '[]'))
-            FROM transactions t
-            UNION ALL
-            SELECT c.asked_at,
-                   '2' || c.call_id,
-                   jsonb_build_object(
+            SELECT c.asked_at, '2' || c.call_id, jsonb_build_object(
                        'kind', 'provider_call', 'call', c.call, 'reference', c.reference,
                        'answered_at', c.answered_at, 'outcome', c.outcome, 'detail', c.detail)
             FROM provider_calls c
-            WHERE c.hotel_id = $1
-              AND c.attempt_id = ANY($3::uuid[])
+            WHERE c.hotel_id = $1 AND c.attempt_id = ANY($3::uuid[])
             UNION ALL
-            SELECT n.received_at,
-                   '3' || n.notice_id,
-                   jsonb_build_object(
+            SELECT n.received_at, '3' || n.notice_id, jsonb_build_object(
                        'kind', 'notice', 'provider', n.provider, 'event_id', n.event_id, 'told', n.kind,
                        'reference', n.reference, 'outcome', n.outcome, 'finding', n.finding,
                        'transaction_id', n.transaction_id::text,
                        'amount', CASE WHEN n.amount IS NOT NULL THEN
                            jsonb_build_object('amount', n.amount::text, 'currency', n.currency) END)
             FROM provider_events n
-            WHERE n.hotel_id = $1
-              AND n.attempt_id = ANY($3::uuid[])
+            WHERE n.hotel_id = $1 AND n.attempt_id = ANY($3::uuid[])
             UNION ALL
-            SELECT e.at,
-                   '4' || lpad(e.entry_id::text, 20, '0'),
-                   jsonb_build_object(
-                       'kind', 'replay', 'action', e.action, 'subject', e.subject, 'actor', e.actor,
-                       'request_id', e.request_id, 'state', e.after ->> 'state',
-                       'picked_up', e.after ->> 'picked_up')
-            FROM entries e
-            WHERE e.action LIKE '%.replayed'
-        )
-        SELECT i.at AS "at!", i.id AS "id!", i.item AS "item!"
-        FROM items i
+            SELECT a.at, '4' || lpad(a.entry_id::text, 20, '0'), jsonb_build_object(
+                       'kind', 'replay', 'action', a.action, 'subject', a.subject, 'actor', a.actor,
+                       'request_id', a.request_id, 'state', a.after ->> 'state',
+                       'picked_up', a.after ->> 'picked_up')
+            FROM audit a
+            WHERE a.hotel_id = $1 AND a.subject = ANY($2::text[]) AND a.action LIKE '%.replayed'
+        ) AS i
         WHERE ($5::timestamptz IS NULL OR (i.at, i.id COLLATE "C") > ($5, $6::text COLLATE "C"))
         ORDER BY i.at, i.id COLLATE "C"
         LIMIT $7"#,
@@ -287,10 +331,7 @@ pub async fn page(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| ItemRow { place: Place { at: Moment(row.at), id: row.id }, item: row.item })
-        .collect())
+    Ok(rows.into_iter().map(|row| ItemRow::new(row.at, row.id, row.item)).collect())
 }
 
 /// Notices that name an attempt of the booking and could not be applied, of the directory. They were received in
@@ -324,8 +365,5 @@ pub async fn unmatched(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| ItemRow { place: Place { at: Moment(row.at), id: row.id }, item: row.item })
-        .collect())
+    Ok(rows.into_iter().map(|row| ItemRow::new(row.at, row.id, row.item)).collect())
 }

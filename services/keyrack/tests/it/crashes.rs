@@ -6,8 +6,12 @@ use serde_json::{Value, json};
 
 use crate::{
     booking::{Guest, body, id},
+    crash_points::{
+        ALLOCATE_ANEW, Again, CANCEL, CONFIRM, EXPIRE_HOLD, FAIL_ATTEMPT, GIVE_UP_BOOKING, Leaves,
+        PLACE_HOLD, Retry, SETTLE_REFUND, START_ATTEMPT,
+    },
     process::Process,
-    sandbox::{Sandbox, charges},
+    sandbox::{Sandbox, charges, lose_notices},
 };
 
 /// Of every operation of the ledger, in their order. At all but the last nothing has been committed.
@@ -29,8 +33,8 @@ const PAST_DEADLINE_S: u32 = 130;
 #[tokio::test]
 async fn a_hold_that_dies_at_any_point_is_placed_once() {
     let sandbox = Sandbox::new();
-    for (number, point) in POINTS.into_iter().enumerate() {
-        let (process, base_url) = sandbox.start_dying_at(&format!("place_hold.{point}")).await;
+    for (number, (point, crash)) in PLACE_HOLD.points().into_iter().enumerate() {
+        let (process, base_url) = sandbox.start_dying_at(&point).await;
         let guest = Guest::new(&base_url).await.number(number);
         let quote = guest.quote().await;
         guest.try_hold(&quote).await.expect_err("the process has died");
@@ -38,11 +42,12 @@ async fn a_hold_that_dies_at_any_point_is_placed_once() {
 
         let (process, base_url) = sandbox.start(&[]).await;
         let guest = guest.at(&base_url);
-        let (survived, night) = (point == COMMITTED, guest.first_night());
+        let (survived, night) = (crash.leaves == Leaves::Hold, guest.first_night());
         assert_eq!(sandbox.claimed(&base_url, night).await, (u64::from(survived), 0), "{point}");
         sandbox.must_verify().await;
         let retried = guest.try_hold(&quote).await.expect("an answer");
-        assert_eq!(retried.headers().contains_key("idempotency-replayed"), survived, "{point}");
+        let replayed = retried.headers().contains_key("idempotency-replayed");
+        assert_eq!(replayed, crash.retry == Retry::Original, "{point}");
         body(retried, StatusCode::CREATED).await;
         assert_eq!(sandbox.claimed(&base_url, night).await, (1, 0), "{point}");
         sandbox.must_verify().await;
@@ -53,11 +58,9 @@ async fn a_hold_that_dies_at_any_point_is_placed_once() {
 #[tokio::test]
 async fn an_attempt_that_dies_before_the_provider_was_asked_takes_no_money() {
     let sandbox = Sandbox::new();
-    let of_t2 = POINTS.map(|point| format!("start_attempt.{point}"));
-    for (number, point) in of_t2.into_iter().chain(["pay.before_provider".to_owned()]).enumerate() {
+    for (number, (point, crash)) in START_ATTEMPT.points().into_iter().enumerate() {
         let died = Died::while_booking(&sandbox, number, &point, "pm_ok").await;
-        let is_open = point.ends_with(COMMITTED) || point.starts_with("pay.");
-        if is_open {
+        if crash.retry == Retry::PendingThenDeclined {
             died.must_be_pending().await;
             let declined = body(died.retry().await, StatusCode::PAYMENT_REQUIRED).await;
             assert_eq!(declined["code"], "PAYMENT_DECLINED", "{point}");
@@ -66,7 +69,7 @@ async fn an_attempt_that_dies_before_the_provider_was_asked_takes_no_money() {
             body(died.retry().await, StatusCode::CREATED).await;
             assert_eq!(died.captures().await, 1, "{point}");
         }
-        let claimed = if is_open { (1, 0) } else { (0, 1) };
+        let claimed = if crash.leaves == Leaves::OpenAttempt { (1, 0) } else { (0, 1) };
         died.ends_with(claimed).await;
     }
 }
@@ -74,10 +77,9 @@ async fn an_attempt_that_dies_before_the_provider_was_asked_takes_no_money() {
 #[tokio::test]
 async fn a_payment_that_dies_before_its_confirmation_is_confirmed_once() {
     let sandbox = Sandbox::new();
-    let of_t3 = POINTS.map(|point| format!("confirm.{point}"));
-    for (number, point) in ["pay.after_provider".to_owned()].into_iter().chain(of_t3).enumerate() {
+    for (number, (point, crash)) in CONFIRM.points().into_iter().enumerate() {
         let died = Died::while_booking(&sandbox, number, &point, "pm_ok").await;
-        if !point.ends_with(COMMITTED) {
+        if crash.retry == Retry::PendingThenReservation {
             died.must_be_pending().await;
         }
         let booked = body(died.retry().await, StatusCode::CREATED).await;
@@ -90,10 +92,9 @@ async fn a_payment_that_dies_before_its_confirmation_is_confirmed_once() {
 #[tokio::test]
 async fn a_decline_that_dies_at_any_point_leaves_the_hold_for_another_card() {
     let sandbox = Sandbox::new();
-    for (number, point) in POINTS.into_iter().enumerate() {
-        let died =
-            Died::while_booking(&sandbox, number, &format!("fail_attempt.{point}"), "pm_declined").await;
-        if point != COMMITTED {
+    for (number, (point, crash)) in FAIL_ATTEMPT.points().into_iter().enumerate() {
+        let died = Died::while_booking(&sandbox, number, &point, "pm_declined").await;
+        if crash.retry == Retry::PendingThenDeclined {
             died.must_be_pending().await;
         }
         body(died.retry().await, StatusCode::PAYMENT_REQUIRED).await;
@@ -108,8 +109,8 @@ async fn a_decline_that_dies_at_any_point_leaves_the_hold_for_another_card() {
 #[tokio::test]
 async fn an_expiry_that_dies_at_any_point_gives_the_unit_back_once() {
     let sandbox = Sandbox::new();
-    for (number, point) in POINTS.into_iter().enumerate() {
-        let (process, base_url) = sandbox.start_dying_at(&format!("expire_hold.{point}")).await;
+    for (number, (point, _)) in EXPIRE_HOLD.points().into_iter().enumerate() {
+        let (process, base_url) = sandbox.start_dying_at(&point).await;
         let guest = Guest::new(&base_url).await.number(number);
         let hold = guest.hold(&guest.quote().await).await;
         sandbox.try_advance(&base_url, 601).await.expect_err("the process has died");
@@ -128,8 +129,8 @@ async fn an_expiry_that_dies_at_any_point_gives_the_unit_back_once() {
 #[tokio::test]
 async fn a_cancellation_that_dies_at_any_point_gives_units_and_money_back_once() {
     let sandbox = Sandbox::new();
-    for (number, point) in POINTS.into_iter().enumerate() {
-        let (process, base_url) = sandbox.start_dying_at(&format!("cancel.{point}")).await;
+    for (number, (point, crash)) in CANCEL.points().into_iter().enumerate() {
+        let (process, base_url) = sandbox.start_dying_at(&point).await;
         let guest = Guest::new(&base_url).await.number(number);
         let hold = guest.hold(&guest.quote().await).await;
         let booked = body(guest.book(&hold).await.expect("an answer"), StatusCode::CREATED).await;
@@ -139,7 +140,7 @@ async fn a_cancellation_that_dies_at_any_point_gives_units_and_money_back_once()
 
         let (process, base_url) = sandbox.start(&[]).await;
         let guest = guest.at(&base_url);
-        let survived = point == COMMITTED;
+        let survived = crash.leaves == Leaves::CancelledReservation;
         assert_eq!(
             sandbox.claimed(&base_url, guest.first_night()).await,
             (0, u64::from(!survived)),
@@ -147,7 +148,8 @@ async fn a_cancellation_that_dies_at_any_point_gives_units_and_money_back_once()
         );
         sandbox.must_verify().await;
         let retried = guest.try_cancel(&reservation).await.expect("an answer");
-        assert_eq!(retried.headers().contains_key("idempotency-replayed"), survived, "{point}");
+        let replayed = retried.headers().contains_key("idempotency-replayed");
+        assert_eq!(replayed, crash.retry == Retry::Original, "{point}");
         assert_eq!(body(retried, StatusCode::OK).await["state"], "CANCELLED", "{point}");
         sandbox.advance(&base_url, 1).await;
         assert_eq!(refunds(&base_url, &attempt).await, 1, "{point}");
@@ -208,9 +210,8 @@ async fn a_channels_cancellation_that_dies_at_any_point_gives_its_room_back_once
 #[tokio::test]
 async fn a_late_capture_goes_back_once_wherever_its_refund_dies() {
     let sandbox = Sandbox::new();
-    let of_sweep = POINTS.map(|point| format!("give_up_booking.{point}"));
-    let of_refund = ["settle_refund.before_commit", "settle_refund.after_commit"].map(str::to_owned);
-    for (number, point) in of_sweep.into_iter().chain(of_refund).enumerate() {
+    let points = GIVE_UP_BOOKING.points().into_iter().chain(SETTLE_REFUND.points());
+    for (number, (point, crash)) in points.enumerate() {
         let late = Late::capture(&sandbox, number, &point, true).await;
         let failed = late.guest.book_with(&late.hold, "pm_slow").await.expect("an answer");
         let failed = body(failed, StatusCode::CONFLICT).await;
@@ -219,6 +220,9 @@ async fn a_late_capture_goes_back_once_wherever_its_refund_dies() {
             (&json!("BOOKING_FAILED"), &json!("SUCCEEDED"))
         );
         assert_eq!(refunds(&late.base_url, &late.attempt).await, 1, "{point}");
+        let asked = late.asked("refund").await;
+        let times = if crash.again == Again::RefundBySameName { 2 } else { 1 };
+        assert_eq!(asked, vec![format!("{}-refund-1-1", late.attempt); times], "{point}");
         late.ends_with((0, 0)).await;
     }
 }
@@ -227,8 +231,8 @@ async fn a_late_capture_goes_back_once_wherever_its_refund_dies() {
 #[tokio::test]
 async fn a_late_capture_gets_its_rooms_once_wherever_their_allocation_dies() {
     let sandbox = Sandbox::new();
-    for (number, point) in POINTS.into_iter().enumerate() {
-        let late = Late::capture(&sandbox, number, &format!("allocate_anew.{point}"), false).await;
+    for (number, (point, _)) in ALLOCATE_ANEW.points().into_iter().enumerate() {
+        let late = Late::capture(&sandbox, number, &point, false).await;
         let booked = late.guest.book_with(&late.hold, "pm_slow").await.expect("an answer");
         assert_eq!(body(booked, StatusCode::CREATED).await["status"], "CONFIRMED", "{point}");
         assert_eq!(refunds(&late.base_url, &late.attempt).await, 0, "{point}");
@@ -277,11 +281,23 @@ impl<'s> Late<'s> {
         Self { sandbox, process, base_url, guest, hold, attempt }
     }
 
+    /// By which names the provider was asked for this.
+    async fn asked(&self, call: &str) -> Vec<String> {
+        let path = format!("/v1/ops/bookings/{}/timeline?limit=100", self.attempt);
+        let timeline = self.sandbox.operator(&self.base_url).get(&path).await;
+        let items = timeline["items"].as_array().expect("items").iter();
+        items.filter(|item| item["call"] == call).map(|item| text(&item["reference"])).collect()
+    }
+
     async fn ends_with(self, claimed: (u64, u64)) {
         assert_eq!(self.sandbox.claimed(&self.base_url, self.guest.first_night()).await, claimed);
         self.sandbox.must_verify().await;
         self.process.stop_cleanly().await;
     }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("text").to_owned()
 }
 
 /// A booking whose process has died, in a sandbox that was started again.
@@ -299,6 +315,8 @@ struct Died<'s> {
 impl<'s> Died<'s> {
     async fn while_booking(sandbox: &'s Sandbox, number: usize, point: &str, method: &'static str) -> Self {
         let (process, base_url) = sandbox.start_dying_at(point).await;
+        // Else the provider's notice may confirm before the request does.
+        lose_notices(&base_url).await;
         let captured_before = captured(&base_url).await;
         let guest = Guest::new(&base_url).await.number(number);
         let hold = guest.hold(&guest.quote().await).await;

@@ -3,6 +3,7 @@
 
 mod booking;
 mod changes;
+mod crash_points;
 mod crashes;
 mod dev;
 mod methods;

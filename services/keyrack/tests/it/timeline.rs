@@ -2,21 +2,20 @@
 //! where the retry picked up.
 
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
+use tokio::runtime::Handle;
 
 use crate::{
     booking::{Guest, body, id},
     crashes::release_capture,
     process::Process,
-    sandbox::Sandbox,
+    sandbox::{Sandbox, lose_notices},
 };
 
 /// A sandbox whose provider tells nothing by itself: the sweep has to find out.
 async fn start(sandbox: &Sandbox) -> (Process, String) {
     let (process, base_url) = sandbox.start(&[]).await;
-    let nobody = Guest::with_token(&base_url, "none");
-    let lose = nobody.post("/simulator/notices", "none", &json!({"lose": true})).await;
-    body(lose.expect("an answer"), StatusCode::OK).await;
+    lose_notices(&base_url).await;
     (process, base_url)
 }
 
@@ -44,7 +43,7 @@ async fn a_process_killed_over_a_payment_leaves_its_question_and_the_retry_says_
     let operator = sandbox.operator(&base_url);
     let (asking, its_hold) = (guest.at(&base_url), hold.clone());
     // The provider takes its time over the capture, more than its deadline.
-    let booking = tokio::spawn(async move { asking.book_with(&its_hold, "pm_slow").await });
+    let booking = Handle::current().spawn(async move { asking.book_with(&its_hold, "pm_slow").await });
     let is_unanswered = |item: &Value| item["call"] == "capture" && item["outcome"].is_null();
     while !items(&operator, &hold).await.iter().any(is_unanswered) {
         assert!(!booking.is_finished(), "the provider has answered");

@@ -133,7 +133,9 @@ pub(super) fn read(hotel: HotelId, item: Value) -> Result<Happened, serde_json::
             for entry in &mut entries {
                 entry.before.iter_mut().chain(&mut entry.after).for_each(without_guest);
             }
-            events.iter_mut().for_each(|event| without_guest(&mut event.payload));
+            for event in &mut events {
+                without_guest(&mut event.payload);
+            }
             Happened::Transaction { transaction: transaction_id, entries, events, movements }
         }
         Raw::ProviderCall { call, reference, answered_at, outcome, detail } => {
