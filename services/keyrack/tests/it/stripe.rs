@@ -1,10 +1,14 @@
 //! The roles with Stripe as their provider.
 
+use std::time::SystemTime;
+
 use keyrack_domain::clock::Moment;
+use keyrack_payments::sign;
 use keyrack_store::clock;
 use keyrack_testkit::{LocalStripe, TestDatabase};
 use reqwest::StatusCode;
 use secrecy::ExposeSecret;
+use serde_json::json;
 
 use crate::{
     booking::{Guest, body},
@@ -42,6 +46,24 @@ async fn serve_and_work_take_their_payments_at_stripe() {
     assert_eq!(booked["status"], "CONFIRMED");
     let kept = database.value("SELECT count(*) FROM provider_ids WHERE provider = 'stripe'").await;
     assert_eq!(kept, 1);
+
+    let intent = database.value("SELECT provider_id FROM provider_ids").await;
+    let refund = json!({
+        "id": "re_1", "object": "refund", "amount": 56_000, "currency": "inr", "metadata": {},
+        "payment_intent": intent, "status": "succeeded",
+    });
+    let event = json!({
+        "id": "evt_1", "object": "event", "type": "refund.created", "api_version": "2025-03-31.basil",
+        "data": {"object": refund},
+    });
+    let told = event.to_string();
+    #[expect(clippy::disallowed_methods, reason = "a signature is made in real time")]
+    let signature = sign(&"whsec_of_nobody".into(), SystemTime::now(), told.as_bytes());
+    let request = reqwest::Client::new().post(format!("{base_url}/v1/webhooks/payments/stripe"));
+    let taken = request.header("stripe-signature", signature).body(told).send().await.expect("an answer");
+    assert_eq!(body(taken, StatusCode::OK).await["outcome"], "APPLIED");
+    let by_hand = database.value("SELECT count(*) FROM refunds WHERE by_hand").await;
+    assert_eq!(by_hand, 1);
 
     let looked = run(&["doctor"], &environment).await;
     assert!(stdout(&looked).contains("the payment provider answers"), "{}", stdout(&looked));

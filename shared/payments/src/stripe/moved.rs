@@ -128,13 +128,11 @@ impl StripeProvider {
             return false;
         };
         let reference = Reference::Authorization(attempt);
-        match self.kept(reference, deadline).await {
-            Some(kept) => kept == intent,
-            None => {
-                self.keep(reference, &intent, deadline).await;
-                true
-            }
+        if let Some(kept) = self.kept(reference, deadline).await {
+            return kept == intent;
         }
+        self.keep(reference, &intent, deadline).await;
+        true
     }
 
     async fn of_refund(

@@ -2,7 +2,7 @@
 
 use keyrack_payments::{
     Doubt, Moved, PaymentProvider, Reference, Refund, RefundTry, Refusal, Settlement, SettlementFrom,
-    SettlementPage,
+    SettlementPage, SettlementPosition,
 };
 use serde_json::{Value, json};
 
@@ -65,7 +65,11 @@ async fn a_page_goes_on_after_its_place_and_leaves_what_is_young() {
     let (said, asked) = read(vec![list(newest_first, true)], &after("txn_0")).await;
     let Settlement::Page(page) = said else { panic!("{said:?}") };
     assert!(page.more);
-    assert_eq!(page.next.as_ref().map(|next| next.as_str()), Some("txn_2"), "after what is not ours too");
+    assert_eq!(
+        page.next.as_ref().map(SettlementPosition::as_str),
+        Some("txn_2"),
+        "after what is not ours too"
+    );
     let line = &page.lines[0];
     let captured = Moved::Captured { attempt: attempt(), refunded: money("0.00", "INR") };
     assert_eq!((page.lines.len(), &line.moved, line.amount), (1, &captured, price()), "as it was taken");
@@ -101,7 +105,7 @@ async fn the_oldest_is_found_by_halving_the_time() {
     let (said, asked) = read(answers, &from).await;
     let Settlement::Page(page) = said else { panic!("{said:?}") };
     assert_eq!(page.lines.iter().map(|line| &*line.entry).collect::<Vec<_>>(), ["txn_1"]);
-    assert!(page.more && page.next.as_ref().map(|next| next.as_str()) == Some("txn_1"), "{page:?}");
+    assert!(page.more && page.next.as_ref().map(SettlementPosition::as_str) == Some("txn_1"), "{page:?}");
     let until: Vec<_> = asked.iter().map(|asked| asked.field("created[lte]").expect("an end")).collect();
     let ends = [1_799_999_460_u64, 1_799_996_404, 1_799_996_407, 1_799_996_406, 1_799_996_405, 1_799_996_405];
     assert_eq!(until, ends.map(|end| end.to_string()));
