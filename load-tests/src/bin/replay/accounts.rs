@@ -1,4 +1,5 @@
-//! What came of changes, and of the bookings that ended before their stay, and what a hotel kept of its guests' money.
+//! What came of changes, and of the bookings that ended before their stay, and what a hotel kept of its guests'
+//! money.
 
 use keyrack_domain::money::Money;
 
@@ -108,7 +109,9 @@ impl Account {
         if !charge.is_zero() {
             self.sell(charge);
         }
-        refunds.iter().for_each(|refund| self.refund(*refund));
+        for refund in refunds {
+            self.refund(*refund);
+        }
     }
 
     pub(crate) fn kept(&self) -> Money {

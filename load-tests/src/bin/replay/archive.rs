@@ -67,8 +67,8 @@ mod tests {
     }
 
     fn changed(times: u16, rows: &[&str]) -> Result<Vec<Row>, ArchiveError> {
-        let rows: String = rows.iter().map(|row| format!("{times},{row}\n")).collect();
-        read_table(format!("{HEADER}{rows}").as_bytes())
+        let lines: Vec<String> = rows.iter().map(|row| format!("{times},{row}")).collect();
+        read_table(format!("{HEADER}{}\n", lines.join("\n")).as_bytes())
     }
 
     fn one(row: &str) -> Row {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::NaiveDate;
 use keyrack_api_types::{
     change::{Change, ChangeState},
     code::Code,
@@ -129,7 +130,7 @@ impl Changing<'_> {
 }
 
 /// `None` for every other answer, and for one that does not name the night as documented.
-fn sold_out(answer: &Answer) -> Option<(String, chrono::NaiveDate, u64)> {
+fn sold_out(answer: &Answer) -> Option<(String, NaiveDate, u64)> {
     let problem = answer.problem().filter(|problem| problem.code == Code::RoomNightUnavailable)?;
     let room_type = problem.facts.get("room_type")?.as_str()?.to_owned();
     let night: Date = problem.facts.get("night")?.as_str()?.parse().ok()?;

@@ -1,6 +1,7 @@
 //! What a change of a stay must cost, told from the rates and plans that we set up; and what the answers to it
 //! must look like.
 
+use chrono::NaiveDate;
 use keyrack_api_types::{
     change::{Change, ChangeState},
     reservation::{Reservation, ReservationState},
@@ -30,7 +31,7 @@ pub(crate) enum Changed {
     Guest,
     /// The confirmation was refused, and the stay is what it was.
     SoldOut {
-        night: chrono::NaiveDate,
+        night: NaiveDate,
     },
 }
 
@@ -144,7 +145,7 @@ pub(crate) fn judge_guest(
 pub(crate) fn judge_sold_out(
     booked: &Reserved,
     to: &Wish,
-    (room_type, night, available): (&str, chrono::NaiveDate, u64),
+    (room_type, night, available): (&str, NaiveDate, u64),
 ) -> Result<(), String> {
     let has = |wish: &Wish| wish.nights().any(|other| other == night);
     if room_type == to.room_type.as_str() && has(to) && !has(&booked.wish) && available == 0 {

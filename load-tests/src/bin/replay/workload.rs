@@ -72,7 +72,9 @@ impl Workload {
         rows.sort_by_key(|row| (row.created, row.number));
         rows.truncate(choice.most.map_or(kept, NonZeroUsize::get));
         if choice.without_changes {
-            rows.iter_mut().for_each(|row| (row.changes, row.course) = (0, Course::default()));
+            for row in &mut rows {
+                (row.changes, row.course) = (0, Course::default());
+            }
         }
         let (chosen, endings) = (rows.len(), rows.iter().filter(|row| row.ending.is_some()).count());
         let in_table: usize = rows.iter().map(|row| usize::from(row.changes)).sum();
