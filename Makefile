@@ -30,7 +30,7 @@ openapi: ## write docs/openapi.json anew, after a change of the API
 docs-tables: ## write the tables in docs/ that come from the code
 	KEYRACK_WRITE_DOCS=1 cargo test --quiet --workspace --test it the_page_of_
 
-replay: ## real bookings through the API of a sandbox of its own; ARGS="--rows 2000"
+replay: ## all 119,390 real bookings through the API of a sandbox of its own; ARGS="--rows 2000"
 	@.ci/replay $(ARGS)
 
 doctor: ## what is wrong with this machine or installation

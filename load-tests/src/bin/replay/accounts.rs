@@ -1,8 +1,9 @@
-//! What came of the bookings that ended before their stay, and what a hotel kept of its guests' money.
+//! What came of changes, and of the bookings that ended before their stay, and what a hotel kept of its guests'
+//! money.
 
 use keyrack_domain::money::Money;
 
-use crate::{ending::Ending, reserved::Closed};
+use crate::{ending::Ending, priced::Changed, reserved::Closed};
 
 /// All of them together are the endings that were due so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -41,6 +42,39 @@ impl Endings {
     }
 }
 
+/// All of them together are the changes that were due so far.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Changes {
+    pub(crate) with_payment: usize,
+    pub(crate) with_refund: usize,
+    pub(crate) without_money: usize,
+    pub(crate) guests: usize,
+    pub(crate) sold_out: usize,
+    /// Of bookings that were refused, or lost after a wrong answer: there is nothing to change.
+    pub(crate) unbooked: usize,
+    pub(crate) wrong: usize,
+}
+
+impl Changes {
+    pub(crate) const fn in_all(&self) -> usize {
+        self.made() + self.sold_out + self.unbooked + self.wrong
+    }
+
+    pub(crate) const fn made(&self) -> usize {
+        self.with_payment + self.with_refund + self.without_money + self.guests
+    }
+
+    pub(crate) fn note(&mut self, changed: &Changed) {
+        *match changed {
+            Changed::Dates(priced) if !priced.charge.is_zero() => &mut self.with_payment,
+            Changed::Dates(priced) if !priced.refund().is_zero() => &mut self.with_refund,
+            Changed::Dates(_) => &mut self.without_money,
+            Changed::Guest => &mut self.guests,
+            Changed::SoldOut { .. } => &mut self.sold_out,
+        } += 1;
+    }
+}
+
 /// Of one hotel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Account {
@@ -67,6 +101,16 @@ impl Account {
         if !amount.is_zero() {
             self.refunds += 1;
             self.refunded = self.refunded.plus(amount).unwrap_or(self.refunded);
+        }
+    }
+
+    /// Nothing is no payment.
+    pub(crate) fn change(&mut self, charge: Money, refunds: &[Money]) {
+        if !charge.is_zero() {
+            self.sell(charge);
+        }
+        for refund in refunds {
+            self.refund(*refund);
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
 use keyrack_api_types::{code::Code, problem::ProblemDocument};
 use reqwest::{
     Method, StatusCode, Url,
-    header::{HeaderMap, IF_MATCH, RETRY_AFTER},
+    header::{ETAG, HeaderMap, IF_MATCH, RETRY_AFTER},
     redirect::Policy,
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -72,6 +72,7 @@ impl<'a> Call<'a> {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
+    pub(crate) etag: Option<String>,
     body: String,
     /// What was asked, for the message when it is not what it should be.
     asked: String,
@@ -137,8 +138,9 @@ impl Api {
         }
         let response = request.send().await.map_err(no_answer)?;
         let (status, headers) = (response.status(), response.headers().clone());
+        let etag = headers.get(ETAG).and_then(|etag| Some(etag.to_str().ok()?.to_owned()));
         let body = response.text().await.map_err(no_answer)?;
-        Ok((Answer { status, body, asked }, headers))
+        Ok((Answer { status, etag, body, asked }, headers))
     }
 }
 
@@ -204,7 +206,7 @@ mod tests {
         if let Some(seconds) = retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from_static(seconds));
         }
-        wait_before_repeating(&Answer { status, body, asked: String::new() }, &headers)
+        wait_before_repeating(&Answer { status, etag: None, body, asked: String::new() }, &headers)
     }
 
     #[test]

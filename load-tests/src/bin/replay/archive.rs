@@ -58,12 +58,17 @@ mod tests {
     use super::*;
     use crate::{ending::Ending, row::Unusable, sample::day};
 
-    const HEADER: &str = "hotel,is_canceled,lead_time,arrival_date_year,arrival_date_month,\
+    const HEADER: &str = "booking_changes,hotel,is_canceled,lead_time,arrival_date_year,arrival_date_month,\
         arrival_date_day_of_month,stays_in_weekend_nights,stays_in_week_nights,adults,children,babies,\
         meal,reserved_room_type,deposit_type,adr,reservation_status,reservation_status_date\n";
 
     fn table(rows: &[&str]) -> Result<Vec<Row>, ArchiveError> {
-        read_table(format!("{HEADER}{}\n", rows.join("\n")).as_bytes())
+        changed(0, rows)
+    }
+
+    fn changed(times: u16, rows: &[&str]) -> Result<Vec<Row>, ArchiveError> {
+        let lines: Vec<String> = rows.iter().map(|row| format!("{times},{row}")).collect();
+        read_table(format!("{HEADER}{}\n", lines.join("\n")).as_bytes())
     }
 
     fn one(row: &str) -> Row {
@@ -109,6 +114,18 @@ mod tests {
         let cancelled = ended("Canceled,2031-02-11");
         assert_eq!(cancelled.ending, Some(Ending::Cancelled(day("2031-02-11"))));
         assert_eq!(freed(&cancelled), ["2031-03-02", "2031-03-03", "2031-03-04"]);
+    }
+
+    #[test]
+    fn a_row_that_was_changed_is_booked_as_another_stay_and_changed_to_its_own() {
+        let row = "City Hotel,0,40,2031,March,2,2,3,2,1,1,BB,D,Non Refund,95.5,Check-Out,2031-03-07";
+        let row = changed(1, &[row]).expect("a booking").remove(0);
+        let (first, wish) = (row.first_wish().expect("a wish"), row.wish.clone().expect("a wish"));
+        assert_eq!(row.course.stays().collect::<Vec<_>>(), [first.dates(), wish.dates()]);
+        assert_eq!(first, wish.on(first.dates()));
+        assert_eq!((row.changes, row.course.changes.len()), (1, 1));
+        assert_eq!(row.course.changes[0].date, day("2031-02-10"), "halfway");
+        assert_eq!(row.last_night(), Some(day("2031-03-06")));
     }
 
     #[test]
@@ -184,5 +201,6 @@ mod tests {
             |which: fn(&Ending) -> bool| rows.iter().filter_map(|row| row.ending).filter(which).count();
         assert_eq!(ended(|ending| matches!(ending, Ending::Cancelled(_))), 43_017);
         assert_eq!(ended(|ending| matches!(ending, Ending::NoShow(_))), 1_207);
+        assert_eq!(rows.iter().filter(|row| row.changes > 0).count(), 18_076);
     }
 }

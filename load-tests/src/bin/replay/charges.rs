@@ -198,7 +198,7 @@ mod tests {
         }
         assert_ne!(Book::expected(&tally), book());
         let closed = Closed::Cancelled { penalty: euros("0.00"), refund: euros("180.00") };
-        tally.note_closed(&row("2031-05-01", 1), cancelled, Ok(closed));
+        tally.note_closed(&row("2031-05-01", 1), &reserved("180.00"), cancelled, Ok(closed));
         assert_eq!(Book::expected(&tally), book());
     }
 }

@@ -15,7 +15,6 @@ use crate::{
     fee,
     guest::Wrong,
     reserved::{Closed, Reserved},
-    row::Wish,
     timings::Step,
 };
 
@@ -28,7 +27,6 @@ pub(crate) struct Closing<'a> {
     pub(crate) operator: &'a SecretString,
     /// Of the row.
     pub(crate) number: u32,
-    pub(crate) wish: &'a Wish,
     pub(crate) booked: &'a Reserved,
     /// The clock of this evening.
     pub(crate) at: Moment,
@@ -51,20 +49,20 @@ impl Closing<'_> {
         let path = format!("/v1/reservations/{}/cancellation-preview", self.booked.reservation);
         let call = Call::new(Step::Preview, Method::GET, &path, Some(&self.booked.token));
         let told: CancellationPreview = self.api.send(call).await?.expect(StatusCode::OK)?;
-        fee::judge_preview(self.wish, self.booked, &told).map_err(|why| self.wrong("preview", why))
+        fee::judge_preview(self.booked, &told).map_err(|why| self.wrong("preview", why))
     }
 
     async fn cancel(&self) -> Result<Closed, Wrong> {
         let path = format!("/v1/reservations/{}/cancel", self.booked.reservation);
         let call = self.change(Step::Cancel, &path, &self.booked.token, "cancel");
         let told: Cancellation = self.api.send(call).await?.expect(StatusCode::OK)?;
-        let judged = fee::judge_cancelled(self.wish, self.booked, self.at, &told);
+        let judged = fee::judge_cancelled(self.booked, self.at, &told);
         let (penalty, refund) = judged.map_err(|why| self.wrong("cancellation", why))?;
         Ok(Closed::Cancelled { penalty, refund })
     }
 
     async fn mark_no_show(&self) -> Result<Closed, Wrong> {
-        let hotel = self.wish.hotel.code();
+        let hotel = self.booked.wish.hotel.code();
         let path = format!("/v1/hotels/{hotel}/reservations/{}/no-show", self.booked.reservation);
         let call = self.change(Step::NoShow, &path, self.operator, "no-show");
         let told: StayStep = self.api.send(call).await?.expect(StatusCode::OK)?;

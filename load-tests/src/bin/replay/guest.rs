@@ -27,9 +27,9 @@ use crate::{
     told::Told,
 };
 
-/// Of a booking whose outcome is not known at first: looks at it, and real time between two.
-const MAX_LOOKS: u32 = 60;
-const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
+/// Of a booking or a change whose outcome is not known at first: looks at it, and real time between two.
+pub(crate) const MAX_LOOKS: u32 = 60;
+pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 /// Something that the product may not answer.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,8 @@ pub(crate) enum Wrong {
     NotConfirmed { booking: String, status: BookingStatus },
     #[error("{step} of {reservation}: {why}")]
     Closed { step: &'static str, reservation: String, why: String },
+    #[error("{step} of a change of {reservation}: {why}")]
+    Changed { step: &'static str, reservation: String, why: String },
     #[error("{wish} on {}: {why}", created)]
     Judged { wish: String, created: NaiveDate, why: String },
 }
@@ -70,10 +72,11 @@ struct Quoted {
 
 /// Books the row, and judges what came of it.
 pub(crate) async fn book(api: &Api, hotels: &Hotels, row: &Row) -> Result<Told, Wrong> {
-    let wish = match &row.wish {
+    let wish = match row.first_wish() {
         Ok(wish) => wish,
-        Err(unusable) => return Ok(Told::Unusable(*unusable)),
+        Err(unusable) => return Ok(Told::Unusable(unusable)),
     };
+    let wish = &wish;
     let told = match (Guest { api, hotels, number: row.number, created: row.created, wish }).book().await {
         Ok(reserved) => Told::Booked(Box::new(reserved)),
         Err(Ended::Told(told)) => told,
@@ -146,7 +149,9 @@ impl Guest<'_> {
         let total = self.check_price("the booking", &booking.total)?;
         match (booking.status, booking.reservation) {
             (BookingStatus::Confirmed, Some(Reservation { id: reservation, version, .. })) => {
-                Ok(Reserved { reservation, version, token, total })
+                let (wish, fees, payments) =
+                    (self.wish.clone(), money::Money::zero(total.currency()), vec![total]);
+                Ok(Reserved { reservation, version, token, wish, total, fees, payments })
             }
             (status, _) => Err(Wrong::NotConfirmed { booking: booking.id.to_string(), status }.into()),
         }

@@ -73,10 +73,14 @@ impl Hotels {
         Some(self.0.get(&hotel)?.get(room_type)?.units)
     }
 
+    /// Of every night.
+    pub(crate) fn rate(&self, wish: &Wish) -> Option<Money> {
+        Some(self.0.get(&wish.hotel)?.get(&wish.room_type)?.rate(wish.plan))
+    }
+
     /// The tax is included in the rates, so the nights alone make the price.
     pub(crate) fn price(&self, wish: &Wish) -> Option<Money> {
-        let room_type = self.0.get(&wish.hotel)?.get(&wish.room_type)?;
-        room_type.rate(wish.plan).times(u32::try_from(wish.nights().count()).ok()?)
+        self.rate(wish)?.times(u32::try_from(wish.nights().count()).ok()?)
     }
 }
 
@@ -89,8 +93,8 @@ impl RoomType {
     }
 }
 
-/// Of each room type, the most units that any night needs at once: of those who can be sold a room, and
-/// until they give it back.
+/// Of each room type, the most units that any night needs at once: of those who can be sold a room, for the
+/// stay that theirs became, and until they give it back.
 fn peaks(workload: &Workload) -> BTreeMap<(Hotel, &RoomTypeCode), u32> {
     let mut rooms = BTreeMap::<(Hotel, &RoomTypeCode, NaiveDate), u32>::new();
     let mut peaks = BTreeMap::new();

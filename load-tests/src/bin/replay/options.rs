@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use crate::workload::Choice;
 
 /// Replays the bookings of two real hotels through the HTTP API of a sandbox, in the order in which
-/// they were made, with their cancellations and no-shows, and checks every answer.
+/// they were made, with their changes, cancellations and no-shows, and checks every answer.
 ///
 /// Exit code: 0 all is well; 1 something is wrong, or not all was replayed; 2 it could not run.
 #[derive(Parser, Debug)]
@@ -33,6 +33,10 @@ pub(crate) struct Options {
     /// Leave out the rows that were cancelled later or whose guest did not come.
     #[arg(long)]
     pub(crate) without_cancelled: bool,
+
+    /// Book every stay as it was in the end, and change none.
+    #[arg(long)]
+    pub(crate) without_changes: bool,
 
     /// Guests who book at the same time.
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -68,7 +72,12 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn choice(&self) -> Choice {
-        Choice { without_cancelled: self.without_cancelled, from: self.from, most: self.rows }
+        Choice {
+            without_cancelled: self.without_cancelled,
+            without_changes: self.without_changes,
+            from: self.from,
+            most: self.rows,
+        }
     }
 
     pub(crate) fn patience(&self) -> Duration {

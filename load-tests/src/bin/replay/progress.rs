@@ -22,7 +22,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// `events`: bookings, cancellations and no-shows.
+    /// `events`: bookings, changes, cancellations and no-shows.
     pub(crate) fn new(events: usize) -> Result<Self, TemplateError> {
         let style =
             ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} events, {msg}, {eta} left")?;

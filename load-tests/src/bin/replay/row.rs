@@ -5,7 +5,10 @@ use keyrack_domain::code::RoomTypeCode;
 use rust_decimal::Decimal;
 use serde::Deserialize;
 
-use crate::ending::Ending;
+use crate::{
+    course::{Course, Dates},
+    ending::Ending,
+};
 
 /// The table has no ages. Whoever travels as a child is told as 8, whoever as a baby as 1.
 const CHILD_AGE: u8 = 8;
@@ -31,6 +34,8 @@ pub(crate) struct Line {
     deposit_type: String,
     /// What a night cost on average, in euros.
     adr: String,
+    /// Times, until the arrival or the cancellation.
+    booking_changes: u16,
     pub(crate) reservation_status: String,
     pub(crate) reservation_status_date: String,
 }
@@ -43,7 +48,12 @@ pub(crate) struct Row {
     pub(crate) created: NaiveDate,
     /// `None`: the guest came, and stayed.
     pub(crate) ending: Option<Ending>,
+    /// The stay in the end.
     pub(crate) wish: Result<Wish, Unusable>,
+    /// As the table says.
+    pub(crate) changes: u16,
+    /// How it came to that stay.
+    pub(crate) course: Course,
 }
 
 /// What is asked of the product, whether it can be sold or not: to refuse it is the product's part.
@@ -92,7 +102,27 @@ impl Row {
         let created = check_in.checked_sub_days(Days::new(u64::from(line.lead_time)));
         let created = created.ok_or_else(|| wrong("lead_time", &line.lead_time))?;
         let ending = Ending::read(line, created, check_in)?;
-        Ok(Self { number, created, ending, wish: wish(line, check_in)? })
+        let last_day = match ending {
+            Some(Ending::Cancelled(date)) => date,
+            Some(Ending::NoShow(_)) | None => check_in,
+        };
+        let changes = line.booking_changes;
+        let wish = wish(line, check_in)?;
+        let mut row = Self { number, created, ending, wish, changes, course: Course::default() };
+        row.course = Course::of(&row, last_day, changes);
+        Ok(row)
+    }
+
+    /// What is booked at first.
+    pub(crate) fn first_wish(&self) -> Result<Wish, Unusable> {
+        let wish = self.wish.as_ref().map_err(|unusable| *unusable)?;
+        Ok(self.course.first.map_or_else(|| wish.clone(), |dates| wish.on(dates)))
+    }
+
+    /// Of all stays on the way.
+    pub(crate) fn last_night(&self) -> Option<NaiveDate> {
+        let on_the_way = self.course.stays().filter_map(|dates| dates.check_out.pred_opt());
+        on_the_way.chain(self.wish.as_ref().ok()?.last_night()).max()
     }
 }
 
@@ -141,6 +171,15 @@ pub(crate) fn wrong(field: &'static str, text: &(impl ToString + ?Sized)) -> Not
 }
 
 impl Wish {
+    pub(crate) const fn dates(&self) -> Dates {
+        Dates { check_in: self.check_in, check_out: self.check_out }
+    }
+
+    /// The same on other dates.
+    pub(crate) fn on(&self, Dates { check_in, check_out }: Dates) -> Self {
+        Self { check_in, check_out, ..self.clone() }
+    }
+
     /// In date order; none at all where the guest left on the day of arrival.
     pub(crate) fn nights(&self) -> impl Iterator<Item = NaiveDate> + use<> {
         let check_out = self.check_out;

@@ -6,7 +6,7 @@ use indicatif::{HumanCount, HumanDuration};
 use keyrack_domain::money::Currency;
 
 use crate::{
-    accounts::Endings,
+    accounts::{Changes, Endings},
     charges::Book,
     counters::Compared,
     sandbox::Verified,
@@ -45,6 +45,9 @@ pub(crate) fn rows(census: Census, tally: &Tally) {
         println!("{:>9}    {code}, by {}: {}", count_of(*count), by.name(), reason(code));
     }
     line(tally.wrong, "answered wrongly");
+    if census.changes > 0 {
+        changes(census, &tally.changes);
+    }
     if census.endings > 0 {
         endings(census, &tally.endings);
     }
@@ -57,6 +60,27 @@ pub(crate) fn rows(census: Census, tally: &Tally) {
     if let Some(stopped) = &tally.stopped {
         println!("\nStopped before the last row: {}", with_sources(stopped));
     }
+}
+
+fn changes(census: Census, changes: &Changes) {
+    let line = |count: usize, what: &str| println!("{:>9}  {what}", count_of(count));
+    println!();
+    line(census.changes, "changes of these rows");
+    if census.changes_beyond > 0 {
+        line(census.changes_beyond, "more in the table, beyond the most that are made of one row");
+    }
+    line(changes.made(), "made");
+    line(changes.with_payment, "  of the dates, with a payment");
+    line(changes.with_refund, "  of the dates, with a refund");
+    line(changes.without_money, "  of the dates, and no money moved");
+    line(changes.guests, "  of the guest's details");
+    line(changes.sold_out, "refused: a night was sold out");
+    line(changes.unbooked, "changes of bookings that were refused");
+    let not_reached = census.changes - changes.in_all();
+    if not_reached > 0 {
+        line(not_reached, "not reached");
+    }
+    line(changes.wrong, "answered wrongly");
 }
 
 fn endings(census: Census, endings: &Endings) {

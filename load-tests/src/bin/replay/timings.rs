@@ -20,20 +20,26 @@ pub(crate) enum Step {
     Quote,
     Hold,
     Booking,
-    /// How a booking stands whose outcome was not known at first.
+    /// How a booking or a change stands whose outcome was not known at first.
     LookUp,
+    PriceChange,
+    ConfirmChange,
+    ChangeGuest,
     Preview,
     Cancel,
     NoShow,
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Session,
         Self::Quote,
         Self::Hold,
         Self::Booking,
         Self::LookUp,
+        Self::PriceChange,
+        Self::ConfirmChange,
+        Self::ChangeGuest,
         Self::Preview,
         Self::Cancel,
         Self::NoShow,
@@ -49,7 +55,10 @@ impl Step {
             Self::Quote => "quote",
             Self::Hold => "hold (T1)",
             Self::Booking => "booking (T2, pay, T3)",
-            Self::LookUp => "looking up a booking",
+            Self::LookUp => "looking up an outcome",
+            Self::PriceChange => "pricing a change",
+            Self::ConfirmChange => "confirming a change",
+            Self::ChangeGuest => "changing the guest",
             Self::Preview => "cancellation preview",
             Self::Cancel => "cancellation",
             Self::NoShow => "marking a no-show",

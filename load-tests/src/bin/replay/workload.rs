@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, num::NonZeroUsize};
 use chrono::NaiveDate;
 
 use crate::{
+    course::{Change, Course},
     ending::Ending,
     row::{Row, Wish},
 };
@@ -17,12 +18,15 @@ pub(crate) struct Workload {
     pub(crate) census: Census,
 }
 
-/// What happened on one day. The bookings come first: thousands were cancelled on the day of their booking.
+/// What happened on one day. The bookings come first, then the changes: thousands were cancelled on the day of
+/// their booking.
 #[derive(Debug)]
 pub(crate) struct Day {
     pub(crate) date: NaiveDate,
     /// Booked on it, in the table's order.
     pub(crate) rows: Vec<Row>,
+    /// Changed on it, each with all of its changes of the day.
+    pub(crate) changed: Vec<(Vec<Change>, Row)>,
     /// Cancelled or marked as no-shows on it.
     pub(crate) endings: Vec<(Ending, Row)>,
 }
@@ -32,6 +36,8 @@ pub(crate) struct Day {
 pub(crate) struct Choice {
     /// Those that became a stay only.
     pub(crate) without_cancelled: bool,
+    /// Each as it was in the end.
+    pub(crate) without_changes: bool,
     /// Those that were booked on this day or later.
     pub(crate) from: Option<NaiveDate>,
     /// The first so many by day of booking.
@@ -49,6 +55,10 @@ pub(crate) struct Census {
     pub(crate) chosen: usize,
     /// Of the chosen ones: those that were cancelled, or whose guest did not come.
     pub(crate) endings: usize,
+    /// Of the chosen ones, those that are made.
+    pub(crate) changes: usize,
+    /// And those beyond the number that is made of one row.
+    pub(crate) changes_beyond: usize,
 }
 
 impl Workload {
@@ -61,8 +71,15 @@ impl Workload {
         let kept = rows.len();
         rows.sort_by_key(|row| (row.created, row.number));
         rows.truncate(choice.most.map_or(kept, NonZeroUsize::get));
-        let (days, endings) = by_day(rows);
-        let chosen = days.iter().map(|day| day.rows.len()).sum();
+        if choice.without_changes {
+            for row in &mut rows {
+                (row.changes, row.course) = (0, Course::default());
+            }
+        }
+        let (chosen, endings) = (rows.len(), rows.iter().filter(|row| row.ending.is_some()).count());
+        let in_table: usize = rows.iter().map(|row| usize::from(row.changes)).sum();
+        let changes = rows.iter().map(|row| row.course.changes.len()).sum();
+        let days = by_day(rows);
         let census = Census {
             in_archive,
             left_out_earlier: in_archive - late_enough,
@@ -70,6 +87,8 @@ impl Workload {
             not_chosen: kept - chosen,
             chosen,
             endings,
+            changes,
+            changes_beyond: in_table - changes,
         };
         Self { days, census }
     }
@@ -79,37 +98,41 @@ impl Workload {
     }
 }
 
-/// And the number of endings.
-fn by_day(rows: Vec<Row>) -> (Vec<Day>, usize) {
+fn by_day(rows: Vec<Row>) -> Vec<Day> {
     let mut days = BTreeMap::<NaiveDate, Day>::new();
-    let mut endings = 0;
     for row in rows {
-        if let Some(ending) = row.ending {
-            endings += 1;
-            let date = ending.date();
-            days.entry(date).or_insert_with(|| Day::empty(date)).endings.push((ending, row.clone()));
+        for changes in row.course.changes.chunk_by(|one, next| one.date == next.date) {
+            if let Some(first) = changes.first() {
+                on(&mut days, first.date).changed.push((changes.to_vec(), row.clone()));
+            }
         }
-        let date = row.created;
-        days.entry(date).or_insert_with(|| Day::empty(date)).rows.push(row);
+        if let Some(ending) = row.ending {
+            on(&mut days, ending.date()).endings.push((ending, row.clone()));
+        }
+        on(&mut days, row.created).rows.push(row);
     }
-    (days.into_values().collect(), endings)
+    days.into_values().collect()
+}
+
+fn on(days: &mut BTreeMap<NaiveDate, Day>, date: NaiveDate) -> &mut Day {
+    days.entry(date).or_insert_with(|| Day::empty(date))
 }
 
 impl Census {
-    /// Bookings, cancellations, no-shows.
+    /// Bookings, changes, cancellations, no-shows.
     pub(crate) const fn events(&self) -> usize {
-        self.chosen + self.endings
+        self.chosen + self.changes + self.endings
     }
 }
 
 impl Day {
     const fn empty(date: NaiveDate) -> Self {
-        Self { date, rows: Vec::new(), endings: Vec::new() }
+        Self { date, rows: Vec::new(), changed: Vec::new(), endings: Vec::new() }
     }
 
     /// The last night that anybody wants of those who book on this day.
     pub(crate) fn last_night(&self) -> Option<NaiveDate> {
-        self.rows.iter().filter_map(|row| row.wish.as_ref().ok()?.last_night()).max()
+        self.rows.iter().filter_map(Row::last_night).max()
     }
 }
 
@@ -128,7 +151,7 @@ mod tests {
         ]
     }
 
-    const ALL: Choice = Choice { without_cancelled: false, from: None, most: None };
+    const ALL: Choice = Choice { without_cancelled: false, without_changes: false, from: None, most: None };
 
     /// The day, who books on it, and whose booking ends on it.
     fn order(workload: &Workload) -> Vec<(String, Vec<u32>, Vec<u32>)> {
@@ -166,6 +189,33 @@ mod tests {
             [("2031-05-03".to_owned(), vec![1, 4], vec![]), ("2031-05-04".to_owned(), vec![], vec![4])];
         assert_eq!(order(&workload), expected);
         assert_eq!((workload.census.left_out_earlier, workload.census.endings), (2, 1));
+    }
+
+    #[test]
+    fn a_row_is_changed_on_its_days_and_what_is_beyond_the_most_is_counted() {
+        let changed = || {
+            let mut row = Row {
+                number: 5,
+                changes: 7,
+                wish: Ok(sample::wish("2031-05-03", 2)),
+                ..sample::row("2031-05-01", 2)
+            };
+            row.course = Course::of(&row, day("2031-05-03"), row.changes);
+            vec![row]
+        };
+        let workload = Workload::choose(changed(), ALL);
+        let on = |day: &Day| {
+            (day.date.to_string(), day.changed.iter().map(|(changes, _)| changes.len()).collect())
+        };
+        let expected: [(String, Vec<usize>); 2] =
+            [("2031-05-01".to_owned(), vec![2]), ("2031-05-02".to_owned(), vec![3])];
+        assert_eq!(workload.days.iter().map(on).collect::<Vec<_>>(), expected);
+        let Census { changes, changes_beyond, .. } = workload.census;
+        assert_eq!((changes, changes_beyond, workload.census.events()), (5, 2, 6));
+
+        let without = Workload::choose(changed(), Choice { without_changes: true, ..ALL });
+        assert_eq!((without.days.len(), without.census.changes, without.census.changes_beyond), (1, 0, 0));
+        assert_eq!(without.days[0].rows[0].first_wish(), without.days[0].rows[0].wish);
     }
 
     #[test]
