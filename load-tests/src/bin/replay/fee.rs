@@ -126,6 +126,7 @@ mod tests {
             rooms: vec![CancelledRoom { room: 1, penalty: penalty.to_owned(), refund: refund.to_owned() }],
             penalty: euros(penalty).into(),
             refund: euros(refund).into(),
+            due: euros("0.00").into(),
         }
     }
 
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_preview_tells_what_a_cancellation_at_its_instant_costs() {
-        let Cancellation { reservation_id, rooms, penalty, refund, .. } = cancelled("0.00", "180.00");
+        let Cancellation { reservation_id, rooms, penalty, refund, due, .. } = cancelled("0.00", "180.00");
         let preview = |as_of: &str| CancellationPreview {
             reservation_id,
             state: ReservationState::Confirmed,
@@ -158,6 +159,7 @@ mod tests {
             rooms: rooms.clone(),
             penalty: penalty.clone(),
             refund: refund.clone(),
+            due: due.clone(),
             as_of: at(as_of).into(),
         };
         let judge = |told: &CancellationPreview| {

@@ -62,7 +62,11 @@ impl Guest {
 
     /// Step 2: a price.
     pub(crate) async fn quote(&self) -> String {
-        let room = json!({"room_type": "RT-DLX", "rate_plan": "FLEX", "adults": 2, "children_ages": []});
+        self.quote_of("FLEX").await
+    }
+
+    pub(crate) async fn quote_of(&self, plan: &str) -> String {
+        let room = json!({"room_type": "RT-DLX", "rate_plan": plan, "adults": 2, "children_ages": []});
         let (check_in, check_out) = (self.check_in, self.check_in + Days::new(2));
         let stay = json!({"hotel": "HTL-204", "check_in": check_in, "check_out": check_out, "rooms": [room]});
         let answer = self.post("/v1/quotes", "quote", &stay).await.expect("an answer");

@@ -81,6 +81,7 @@ pub(crate) fn document(first: u32, check_out: u32, rooms: &[RoomTypeId]) -> Quot
         rooms: rooms.iter().map(room).collect(),
         charges: vec![Charge { kind: ChargeKind::Room, label, amount: total, included: false }],
         total,
+        schedule: Vec::new(),
     }
 }
 
