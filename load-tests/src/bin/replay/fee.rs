@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_preview_tells_what_a_cancellation_at_its_instant_costs() {
-        let Cancellation { reservation_id, rooms, penalty, refund, .. } = cancelled("0.00", "180.00");
+        let Cancellation { reservation_id, rooms, penalty, refund, due, .. } = cancelled("0.00", "180.00");
         let preview = |as_of: &str| CancellationPreview {
             reservation_id,
             state: ReservationState::Confirmed,
@@ -151,7 +151,7 @@ mod tests {
             rooms: rooms.clone(),
             penalty: penalty.clone(),
             refund: refund.clone(),
-            due: euros("0.00").into(),
+            due: due.clone(),
             as_of: at(as_of).into(),
         };
         let judge = |told: &CancellationPreview| judge_preview(&reserved("180.00"), told).is_ok();

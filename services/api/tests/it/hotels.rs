@@ -77,13 +77,13 @@ async fn everything_that_is_wrong_with_a_hotel_is_told_at_once() {
     let mut wrong = hotel("HTL 1000");
     wrong["time_zone"] = json!("Berlin");
     wrong["room_types"][0]["units"] = json!(100_001);
-    wrong["rate_plans"][0]["payment"] = json!("at_property");
+    wrong["rate_plans"][0]["deposit"] = json!({"percent": "30"});
     wrong["rate_plans"][0]["cancellation"][0]["penalty"]["value"] = json!("10");
     let refused = create(&world, "k1", &wrong).await;
     let refused = refused.expect_invalid("/code", "INVALID_CODE");
     let refused = refused.expect_invalid("/time_zone", "UNKNOWN_TIME_ZONE");
     let refused = refused.expect_invalid("/room_types/0/units", "OUT_OF_RANGE");
-    let refused = refused.expect_invalid("/rate_plans/0/payment", "PAYMENT_NOT_SUPPORTED");
+    let refused = refused.expect_invalid("/rate_plans/0/deposit", "NOT_ALLOWED");
     refused.expect_invalid("/rate_plans/0/cancellation/0/penalty/value", "NOT_ALLOWED");
     let mut unknown = hotel("HTL-1000");
     unknown["stars"] = json!(5);

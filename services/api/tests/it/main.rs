@@ -17,6 +17,7 @@ mod holds;
 mod hotels;
 mod inputs;
 mod inventory;
+mod later_payments;
 mod openapi;
 mod operations;
 mod payments;

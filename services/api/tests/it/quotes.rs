@@ -185,7 +185,7 @@ async fn b091_b099_the_demo_hotels_are_quoted_in_their_own_ways() {
     }
 }
 
-/// No hotel can set such a plan up yet; the quote has one `payment` for all of its rooms all the same.
+/// A booking is paid in one way.
 #[tokio::test]
 async fn rooms_that_are_paid_in_different_ways_are_not_quoted_together() {
     let world = World::new().await;

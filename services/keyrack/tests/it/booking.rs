@@ -88,14 +88,22 @@ impl Guest {
 
     /// Step 2: a price.
     pub(crate) async fn try_quote(&self) -> reqwest::Result<Response> {
-        let room = json!({"room_type": "RT-DLX", "rate_plan": "FLEX", "adults": 2, "children_ages": []});
+        self.try_quote_of("FLEX").await
+    }
+
+    pub(crate) async fn try_quote_of(&self, plan: &str) -> reqwest::Result<Response> {
+        let room = json!({"room_type": "RT-DLX", "rate_plan": plan, "adults": 2, "children_ages": []});
         let (check_in, check_out) = (self.check_in, self.check_in + Days::new(2));
         let stay = json!({"hotel": "HTL-204", "check_in": check_in, "check_out": check_out, "rooms": [room]});
         self.post("/v1/quotes", "quote", &stay).await
     }
 
     pub(crate) async fn quote(&self) -> String {
-        let answer = self.try_quote().await.expect("an answer");
+        self.quote_of("FLEX").await
+    }
+
+    pub(crate) async fn quote_of(&self, plan: &str) -> String {
+        let answer = self.try_quote_of(plan).await.expect("an answer");
         let quote = body(answer, StatusCode::CREATED).await;
         assert_eq!(quote["total"], json!({"amount": TOTAL, "currency": "INR"}));
         id(&quote)

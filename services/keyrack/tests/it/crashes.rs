@@ -1,6 +1,7 @@
 //! The process dies at every named point of every step, is started again, and the guest repeats the call
 //! with the same key: the invariants hold, nothing is sold or charged twice, and the retry tells the truth.
 
+use chrono::{Days, NaiveTime, TimeZone, Utc};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -26,6 +27,9 @@ pub(crate) const POINTS: [&str; 8] = [
     COMMITTED,
 ];
 pub(crate) const COMMITTED: &str = "after_commit";
+
+/// A moment after the midnight of Kolkata, in UTC.
+const BALANCE_DUE: NaiveTime = NaiveTime::from_hms_opt(18, 30, 1).expect("a time");
 
 /// Past the deadline of an attempt, within the time of a hold.
 const PAST_DEADLINE_S: u32 = 130;
@@ -200,6 +204,42 @@ async fn a_channels_cancellation_that_dies_at_any_point_gives_its_room_back_once
         let told = body(channel.try_withdraw(number).await.expect("an answer"), StatusCode::OK).await;
         assert_eq!(told["already_cancelled"], survived, "{point}");
         assert_eq!(sandbox.claimed(&base_url, night).await, (0, 0), "{point}");
+        sandbox.must_verify().await;
+        process.stop_cleanly().await;
+    }
+}
+
+/// The balance of a deposit: the collector dies at every point of opening its attempt, before and after asking
+/// the provider, and at every point of writing down the answer. It is taken once all the same.
+#[tokio::test]
+async fn a_balance_whose_collection_dies_at_any_point_is_taken_once() {
+    let sandbox = Sandbox::new();
+    let of_opening = POINTS.map(|point| format!("open_charge.{point}"));
+    // The deposit was the first to pass these.
+    let of_paying = [
+        "pay.before_provider:2",
+        "pay.after_provider:2",
+        "confirm.after_rows_written:2",
+        "confirm.after_commit:2",
+    ];
+    for (number, point) in of_opening.into_iter().chain(of_paying.map(str::to_owned)).enumerate() {
+        let (process, base_url) = sandbox.start_dying_at(&point).await;
+        let guest = Guest::new(&base_url).await.number(2 * number);
+        let hold = guest.hold(&guest.quote_of("DEPOSIT").await).await;
+        let booked = body(guest.book(&hold).await.expect("an answer"), StatusCode::CREATED).await;
+        let reservation = format!("/v1/reservations/{}", id(&booked["reservation"]));
+        assert_eq!(guest.get(&reservation).await["schedule"][1]["state"], "DUE", "{point}");
+        let due = Utc.from_utc_datetime(&(guest.first_night() - Days::new(8)).and_time(BALANCE_DUE));
+        sandbox.try_advance_to(&base_url, due).await.expect_err("the process has died");
+        process.has_aborted().await;
+
+        let (process, base_url) = sandbox.start(&[]).await;
+        let guest = guest.at(&base_url);
+        sandbox.must_verify().await;
+        // Past the deadline of what was asked, and where nothing was taken, on the next day.
+        sandbox.advance(&base_url, PAST_DEADLINE_S).await;
+        sandbox.advance(&base_url, 24 * 3600 + 1).await;
+        assert_eq!(guest.get(&reservation).await["schedule"][1]["state"], "PAID", "{point}");
         sandbox.must_verify().await;
         process.stop_cleanly().await;
     }

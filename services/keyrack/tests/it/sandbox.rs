@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -86,6 +86,15 @@ impl Sandbox {
     pub(crate) async fn try_advance(&self, base_url: &str, seconds: u32) -> reqwest::Result<Response> {
         let operator = self.operator(base_url);
         operator.post("/v1/sandbox/clock", "unused", &json!({ "advance_s": seconds })).await
+    }
+
+    /// The same, to an instant.
+    pub(crate) async fn try_advance_to(
+        &self,
+        base_url: &str,
+        now: DateTime<Utc>,
+    ) -> reqwest::Result<Response> {
+        self.operator(base_url).post("/v1/sandbox/clock", "unused", &json!({ "now": now })).await
     }
 
     /// Held and confirmed on the first night of a stay in the deluxe room.

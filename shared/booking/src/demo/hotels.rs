@@ -34,6 +34,8 @@ const DELUXE: &str = "RT-DLX";
 const STANDARD: &str = "RT-STD";
 const FLEX: &str = "FLEX";
 const SAVER: &str = "SAVER";
+const DEPOSIT: &str = "DEPOSIT";
+const AT_HOTEL: &str = "AT-HOTEL";
 
 /// What the hotels differ in; each has two room types and a flexible and a cheaper plan.
 struct Sketch {
@@ -51,6 +53,8 @@ struct Sketch {
     standard: [&'static str; 4],
     /// Friday and Saturday nights of the deluxe room under the saver plan.
     weekend: Option<&'static str>,
+    /// Also a plan with a deposit and one that is paid at the property, at the flexible price.
+    pays_later: bool,
 }
 
 pub(super) fn demos() -> Result<Vec<Demo>, NotACode> {
@@ -77,6 +81,7 @@ fn asia() -> Vec<Sketch> {
             deluxe: ["6500.00", "5850.00", "1500.00", "750.00"],
             standard: ["6500.00", "5850.00", "1500.00", "750.00"],
             weekend: None,
+            pays_later: true,
         },
         Sketch {
             code: "HTL-411",
@@ -90,6 +95,7 @@ fn asia() -> Vec<Sketch> {
             deluxe: ["12000", "10800", "4000", "2000"],
             standard: ["9800", "8800", "3500", "1800"],
             weekend: None,
+            pays_later: false,
         },
         Sketch {
             code: "HTL-820",
@@ -103,6 +109,7 @@ fn asia() -> Vec<Sketch> {
             deluxe: ["38.500", "34.650", "9.750", "4.500"],
             standard: ["29.750", "26.775", "8.250", "4.125"],
             weekend: None,
+            pays_later: false,
         },
     ]
 }
@@ -121,6 +128,7 @@ fn elsewhere() -> Vec<Sketch> {
             deluxe: ["120.00", "108.00", "30.00", "15.00"],
             standard: ["95.00", "85.50", "25.00", "12.50"],
             weekend: None,
+            pays_later: false,
         },
         Sketch {
             code: "HTL-714",
@@ -138,6 +146,7 @@ fn elsewhere() -> Vec<Sketch> {
             deluxe: ["329.00", "296.00", "60.00", "25.00"],
             standard: ["249.00", "224.00", "55.00", "25.00"],
             weekend: Some("326.00"),
+            pays_later: false,
         },
         Sketch {
             code: "HTL-715",
@@ -151,6 +160,7 @@ fn elsewhere() -> Vec<Sketch> {
             deluxe: ["265.00", "238.50", "45.00", "20.00"],
             standard: ["199.00", "179.00", "40.00", "20.00"],
             weekend: Some("258.00"),
+            pays_later: false,
         },
     ]
 }
@@ -166,7 +176,8 @@ impl Sketch {
         for (room_type, [flex, saver, extra_adult, extra_child]) in
             [(DELUXE, self.deluxe), (STANDARD, self.standard)]
         {
-            for (rate_plan, amount) in [(FLEX, flex), (SAVER, saver)] {
+            let later = [(DEPOSIT, flex), (AT_HOTEL, flex)].into_iter().filter(|_| self.pays_later);
+            for (rate_plan, amount) in [(FLEX, flex), (SAVER, saver)].into_iter().chain(later) {
                 let (room_type, rate_plan) = (room_type.parse()?, rate_plan.parse()?);
                 prices.push(Price { room_type, rate_plan, weekdays: None, amount, extra_adult, extra_child });
             }
@@ -181,6 +192,10 @@ impl Sketch {
     }
 
     fn hotel(self) -> HotelInput {
+        let mut rate_plans = vec![flexible(), saver()];
+        if self.pays_later {
+            rate_plans.extend([with_deposit(), at_the_hotel()]);
+        }
         let degrees = |millionths| Some(Decimal::new(millionths, 6));
         HotelInput {
             code: self.code.to_owned(),
@@ -196,7 +211,7 @@ impl Sketch {
                 room_type(DELUXE, "Deluxe room", (3, 2, 4), self.units.0),
                 room_type(STANDARD, "Standard room", (2, 1, 3), self.units.1),
             ],
-            rate_plans: vec![flexible(), saver()],
+            rate_plans,
         }
     }
 }
@@ -228,5 +243,24 @@ fn saver() -> RatePlanInput {
         cancellation: Vec::new(),
         payment: PaymentPolicy::Prepay,
         deposit: None,
+    }
+}
+
+/// 30 % at booking, and the balance seven days before the arrival.
+fn with_deposit() -> RatePlanInput {
+    RatePlanInput {
+        code: DEPOSIT.to_owned(),
+        name: "Flexible, with a deposit".to_owned(),
+        payment: PaymentPolicy::Deposit,
+        ..flexible()
+    }
+}
+
+fn at_the_hotel() -> RatePlanInput {
+    RatePlanInput {
+        code: AT_HOTEL.to_owned(),
+        name: "Flexible, paid at the hotel".to_owned(),
+        payment: PaymentPolicy::AtProperty,
+        ..flexible()
     }
 }

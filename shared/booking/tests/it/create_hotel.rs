@@ -2,7 +2,7 @@
 
 use keyrack_booking::{
     FieldError, KeyRefusal,
-    create_hotel::{self, CreateHotelError, HotelInput, PenaltyInput, PenaltyKind, TaxInput},
+    create_hotel::{self, CreateHotelError, DepositInput, HotelInput, PenaltyInput, PenaltyKind, TaxInput},
     hotel_directory::NoHotel,
     hotel_view,
 };
@@ -136,7 +136,8 @@ async fn everything_that_is_wrong_is_named_at_once_and_nothing_is_entered() {
         ("/rate_plans/0/cancellation/0/until_time", "INVALID_TIME"),
         ("/rate_plans/0/cancellation/1/penalty/value", "INVALID_PERCENTAGE"),
         ("/rate_plans/0/cancellation/2/penalty/value", "MISSING"),
-        ("/rate_plans/0/payment", "PAYMENT_NOT_SUPPORTED"),
+        ("/rate_plans/0/deposit/percent", "INVALID_PERCENTAGE"),
+        ("/rate_plans/0/deposit/balance_due_days_before", "OUT_OF_RANGE"),
     ];
     assert_eq!(told(&refused), expected);
     assert_eq!(world.database().value("SELECT count(*) FROM directory.hotels").await, 0);
@@ -171,6 +172,8 @@ fn wrong() -> HotelInput {
     plan.cancellation.push(plan.cancellation[1].clone());
     plan.cancellation[2].penalty.value = None;
     plan.payment = PaymentPolicy::Deposit;
+    let (percent, balance_due_days_before) = (Some("0".to_owned()), Some(751));
+    plan.deposit = Some(DepositInput { percent, amount: None, balance_due_days_before });
     hotel
 }
 

@@ -4,6 +4,7 @@ use std::{net::TcpListener, sync::Arc, time::Duration};
 
 use keyrack_booking::{
     Answered, Desk, Settings, bookings,
+    create_hotel::HotelInput,
     edit_inventory::{self, EditInventory, InventoryChange},
     expire,
     night_range::NightRange,
@@ -61,8 +62,13 @@ impl DeskWorld {
     }
 
     pub(crate) async fn with(points: Points, settings: Settings) -> Self {
+        Self::of(htl_204(), points, settings).await
+    }
+
+    /// At 6,500.00 a night of RT-DLX.
+    pub(crate) async fn of(hotel: HotelInput, points: Points, settings: Settings) -> Self {
         let world = World::new().await;
-        let hotel = world.open(htl_204(), "6500.00").await;
+        let hotel = world.open(hotel, "6500.00").await;
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let slow =
             SimulatorSettings { slow_capture: Duration::from_hours(1), ..SimulatorSettings::default() };

@@ -24,6 +24,7 @@ mod holds;
 mod horizon;
 mod keys;
 mod late_captures;
+mod later_payments;
 mod lost_commits;
 mod lost_notices;
 mod model;
