@@ -168,7 +168,12 @@ async fn a_balance_whose_collection_dies_at_any_point_is_taken_once() {
     let sandbox = Sandbox::new();
     let of_opening = POINTS.map(|point| format!("open_charge.{point}"));
     // The deposit was the first to pass these.
-    let of_paying = ["pay.before_provider:2", "pay.after_provider:2", "confirm.after_rows_written:2", "confirm.after_commit:2"];
+    let of_paying = [
+        "pay.before_provider:2",
+        "pay.after_provider:2",
+        "confirm.after_rows_written:2",
+        "confirm.after_commit:2",
+    ];
     for (number, point) in of_opening.into_iter().chain(of_paying.map(str::to_owned)).enumerate() {
         let (process, base_url) = sandbox.start_dying_at(&point).await;
         let guest = Guest::new(&base_url).await.number(2 * number);

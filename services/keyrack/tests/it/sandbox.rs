@@ -72,7 +72,11 @@ impl Sandbox {
     }
 
     /// The same, to an instant.
-    pub(crate) async fn try_advance_to(&self, base_url: &str, now: DateTime<Utc>) -> reqwest::Result<Response> {
+    pub(crate) async fn try_advance_to(
+        &self,
+        base_url: &str,
+        now: DateTime<Utc>,
+    ) -> reqwest::Result<Response> {
         self.operator(base_url).post("/v1/sandbox/clock", "unused", &json!({ "now": now })).await
     }
 
