@@ -41,6 +41,8 @@ pub struct Booking {
     pub hold_id: HoldId,
     pub hotel: String,
     pub total: Money,
+    /// Of the total, what is paid with the booking; the rest is due later.
+    pub amount: Money,
     /// Once it is CONFIRMED.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservation: Option<Reservation>,

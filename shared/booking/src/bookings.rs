@@ -8,7 +8,7 @@ use keyrack_domain::{
     ids::{AttemptId, HoldId},
     principal::Caller,
 };
-use keyrack_ledger::AttemptRow;
+use keyrack_ledger::{AttemptRow, HoldRow};
 use keyrack_store::{attempts, clock, customer_actions, holds, refunds, reservations as reservation_rows};
 
 use crate::{
@@ -37,9 +37,7 @@ pub(crate) async fn view(desk: &Desk, hotel: &HotelRef, attempt: AttemptId) -> R
 }
 
 /// As whoever pays for it now would find it.
-async fn hold_state(connection: &mut PgConnection, id: HoldId) -> Result<HoldState, Fault> {
-    let hold = holds::read(connection, [&id]).await?.pop();
-    let hold = hold.ok_or_else(|| Fault::internal(NoHold(id)))?;
+async fn hold_state(connection: &mut PgConnection, hold: &HoldRow) -> Result<HoldState, Fault> {
     let is_due = hold.state == HoldState::Active && clock::now(connection).await?.is_past(hold.expires_at);
     Ok(if is_due { HoldState::Expired } else { hold.state })
 }
@@ -57,6 +55,8 @@ struct Gone(AttemptId);
 pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Result<BookingView, Fault> {
     let held = row.hold.ok_or_else(|| Fault::internal(Gone(row.id)))?;
     let mut connection = desk.hotels().database(hotel)?.connection().await?;
+    let hold =
+        holds::read(&mut connection, [&held]).await?.pop().ok_or_else(|| Fault::internal(NoHold(held)))?;
     let standing = match row.state {
         AttemptState::PendingPayment => {
             let next_action = customer_actions::read(&mut connection, row.id).await?;
@@ -73,7 +73,7 @@ pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Re
             Standing::Confirmed(Box::new(told))
         }
         AttemptState::Failed => {
-            let hold = hold_state(&mut connection, held).await?;
+            let hold = hold_state(&mut connection, &hold).await?;
             Standing::Declined { reason: row.failure.unwrap_or_default(), hold }
         }
         AttemptState::PaymentCapturedBookingFailed | AttemptState::Refunded => {
@@ -82,5 +82,12 @@ pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Re
             Standing::NoRoom { refund: RefundView::of(&refund) }
         }
     };
-    Ok(BookingView { attempt: row.id, hotel: hotel.code.clone(), hold: held, amount: row.amount, standing })
+    Ok(BookingView {
+        attempt: row.id,
+        hotel: hotel.code.clone(),
+        hold: held,
+        total: hold.total,
+        amount: row.amount,
+        standing,
+    })
 }

@@ -122,7 +122,7 @@ impl Schedule {
     }
 
     /// Nobody will come: all that is owed is one charge, due now.
-    pub(crate) fn into_penalty(&mut self, now: Moment) {
+    pub(crate) fn due_as_penalty(&mut self, now: Moment) {
         self.turn_into(DueKind::Penalty, now, |_| true);
     }
 

@@ -53,6 +53,8 @@ pub struct BookingView {
     pub attempt: AttemptId,
     pub hotel: HotelCode,
     pub hold: HoldId,
+    pub total: Money,
+    /// Of the total, what is paid with the booking.
     pub amount: Money,
     pub standing: Standing,
 }

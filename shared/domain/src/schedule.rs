@@ -207,14 +207,14 @@ mod tests {
         schedule.iter().map(told).collect()
     }
 
-    fn terms(part: DepositPart, balance_due_days_before: u16) -> Option<DepositTerms> {
-        Some(DepositTerms { part, balance_due_days_before })
+    fn terms(part: DepositPart, balance_due_days_before: u16) -> DepositTerms {
+        DepositTerms { part, balance_due_days_before }
     }
 
     /// B104: the deposit is rounded by the rule, and the balance is the rest.
     #[test]
     fn b104_a_deposit_and_its_balance_lose_no_cent() {
-        let half = terms(DepositPart::Percent(decimal("50")), 7);
+        let half = Some(terms(DepositPart::Percent(decimal("50")), 7));
         let cases = [
             ("346.25", "USD", half, "173.13", "173.12"),
             ("16.61", "USD", half, "8.31", "8.30"),
@@ -234,7 +234,7 @@ mod tests {
     fn b066_a_deposit_is_of_the_total_and_never_more() {
         let early = "2026-01-10T06:00:00Z";
         let of = |part, amount, rooms| {
-            told(&plan(PaymentPolicy::Deposit, terms(part, 7)), amount, "INR", rooms, early)
+            told(&plan(PaymentPolicy::Deposit, Some(terms(part, 7))), amount, "INR", rooms, early)
         };
         let whole = |amount: &str| vec![(DueKind::Prepayment, amount.to_owned())];
         assert_eq!(of(DepositPart::Percent(decimal("100")), "14560.00", 1), whole("14560.00"));

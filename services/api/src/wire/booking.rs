@@ -15,13 +15,14 @@ use super::{after_failure, reservation, reservation_path};
 pub(crate) const LOOK_AGAIN_AFTER_S: u64 = 2;
 
 pub(crate) async fn booking(desk: &Desk, view: BookingView) -> Result<Booking, Problem> {
-    let BookingView { attempt, hotel, hold, amount, standing } = view;
+    let BookingView { attempt, hotel, hold, total, amount, standing } = view;
     let booking = Booking {
         id: attempt,
         status: BookingStatus::PendingPayment,
         hold_id: hold,
         hotel: hotel.into(),
-        total: amount.into(),
+        total: total.into(),
+        amount: amount.into(),
         reservation: None,
         deadline: None,
         next_action: None,

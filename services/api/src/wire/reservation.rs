@@ -50,7 +50,7 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
         charges: document.charges.into_iter().map(Into::into).collect(),
         total: document.total.into(),
         refunds: refunds.iter().map(refund).collect(),
-        schedule: schedule.into_iter().map(|of_stay| charge(of_stay, &hotel_ref)).collect(),
+        schedule: schedule.iter().map(|of_stay| charge(of_stay, &hotel_ref)).collect(),
         guest: guest.into(),
         hold_id: hold,
         attempt_id: attempt,
@@ -59,7 +59,7 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
 }
 
 /// Its day is told on the wall of its hotel.
-pub(crate) fn charge(view: ChargeView, hotel: &HotelRef) -> ReservationCharge {
+pub(crate) fn charge(view: &ChargeView, hotel: &HotelRef) -> ReservationCharge {
     ReservationCharge {
         number: view.number,
         kind: view.kind.into(),

@@ -142,7 +142,7 @@ pub(super) fn settle(
     let mut due = Money::zero(less.currency());
     if to == ReservationState::Cancelled {
         due = schedule.owed();
-        schedule.into_penalty(now);
+        schedule.due_as_penalty(now);
     }
     (refund, Some(due))
 }

@@ -233,7 +233,7 @@ impl StepOp {
     fn charges(&self, reservation: &ReservationFacts, facts: &Facts, changes: &mut Changes) {
         let mut schedule = Schedule::of(reservation);
         match self.step {
-            Step::NoShow => schedule.into_penalty(facts.now),
+            Step::NoShow => schedule.due_as_penalty(facts.now),
             Step::UndoNoShow if reservation.row.document.payment() == PaymentPolicy::AtProperty => {
                 schedule.back_to_the_property(facts.now);
             }

@@ -1,6 +1,7 @@
 //! Stays that are not prepaid: a deposit and its balance, or pay at the property. Each later charge is taken once,
 //! and what the guest has paid in the end is what the stay cost.
 
+mod broken;
 mod changed;
 mod collected;
 mod ended;

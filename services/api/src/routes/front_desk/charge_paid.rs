@@ -41,7 +41,7 @@ pub(crate) async fn charge_paid(
     let at = desk.hotels().by_code(&hotel).await.map_err(refusal::no_hotel)?;
     let request = PaidAtDesk { hotel, reservation, number, key };
     let paid = paid_at_desk::run(&desk, &caller, request).await.map_err(refused)?;
-    Ok(reply::written(StatusCode::OK, paid.replayed).json(wire::charge(paid.answer, &at)))
+    Ok(reply::written(StatusCode::OK, paid.replayed).json(wire::charge(&paid.answer, &at)))
 }
 
 fn refused(error: PaidAtDeskError) -> Problem {
