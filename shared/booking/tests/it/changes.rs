@@ -27,6 +27,7 @@ use keyrack_domain::{
     restriction::Rule,
 };
 use keyrack_testkit::{Fault, Gates};
+use tokio::runtime::Handle;
 
 use crate::{
     desk_world::DeskWorld,
@@ -393,7 +394,7 @@ async fn a_stay_that_is_cancelled_under_its_change_stays_cancelled() {
     let booked = book(&at, &guest, STAY, 1).await;
     let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
     let mut gate = gates.close("pay.after_provider");
-    let paying = tokio::spawn({
+    let paying = Handle::current().spawn({
         let (desk, guest) = (at.desk.clone(), guest.clone());
         let request = confirmation(&change, Some("pm_ok"), 1, key("K"));
         async move { change_stay::confirm(&desk, &guest, request).await }
