@@ -294,6 +294,8 @@ impl<'s> Late<'s> {
     async fn capture(sandbox: &'s Sandbox, number: usize, point: &str, closed: bool) -> Self {
         let environment = [("KEYRACK_ABORT_AT", point), ("KEYRACK_PROVIDER__DEADLINE_MS", "1000")];
         let (process, base_url) = sandbox.start(&environment).await;
+        // The sweep is to find out, and the sender of refunds: a notice would spare them what they are tried for.
+        lose_notices(&base_url).await;
         let guest = Guest::new(&base_url).await.number(number);
         let hold = guest.hold(&guest.quote().await).await;
         let pending = guest.book_with(&hold, "pm_slow").await.expect("an answer");
