@@ -109,7 +109,7 @@ impl Sandbox<'_> {
         let url = format!("{}{NOTICES}", base_url(api));
         SimulatorSettings {
             journal: Some(self.folder.simulator_journal()),
-            webhook: Some(Webhook { url, secret }),
+            webhook: self.settings.provider.sandbox_notices.then_some(Webhook { url, secret }),
             ..SimulatorSettings::default()
         }
     }

@@ -39,6 +39,10 @@ pub(crate) enum Failure {
     Unreachable { database: String, source: DbError },
     #[error("{database} cannot be migrated")]
     Migrate { database: String, source: DbError },
+    #[error(
+        "a migration needs a session of its own: name PostgreSQL itself in the URLs, and set database.transaction_pooler to false for this command"
+    )]
+    MigrateThroughPooler,
     #[error("{database} does not have this program's schema: {why}")]
     Schema { database: String, why: String },
     #[error("the database's URL cannot be used")]

@@ -32,6 +32,7 @@ pub(crate) fn shards(settings: &Settings, points: &Points, runtime: &Handle) -> 
         acquire_timeout: bounds.acquire_timeout(),
         lock_timeout: bounds.lock_timeout(),
         statement_timeout: bounds.statement_timeout(),
+        behind_transaction_pooler: bounds.transaction_pooler,
     };
     let connect = |url: &SecretString| {
         let database =
@@ -73,6 +74,9 @@ pub(crate) async fn close(shards: &Shards) {
 }
 
 pub(crate) async fn migrate(settings: &Settings, shards: &Shards) -> Result<(), Failure> {
+    if settings.database.transaction_pooler {
+        return Err(Failure::MigrateThroughPooler);
+    }
     for (name, database) in databases(settings, shards) {
         keyrack_db::migrate(database).await.map_err(|source| Failure::Migrate { database: name, source })?;
     }

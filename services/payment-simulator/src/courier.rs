@@ -61,6 +61,10 @@ pub(crate) async fn carry(simulator: Simulator, webhook: Webhook, mut queue: mps
 
 async fn deliver(simulator: &Simulator, webhook: &Webhook, http: &Client, job: Job) {
     for notice in job.notices {
+        if simulator.chance().repeats_a_notice() {
+            // The copy may arrive before the original, after it, or not at all.
+            is_taken(simulator, webhook, http, &notice).await;
+        }
         let taken = tokio::select! {
             biased;
             () = simulator.stopped() => false,

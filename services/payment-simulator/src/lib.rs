@@ -23,6 +23,7 @@
 //! POST /simulator/captures             {reference, authorization, amount, currency}: one that nobody asked for
 //! POST /simulator/notices              {lose}: whether notices are lost on their way
 //! GET  /simulator/notices              those that nobody took
+//! POST /simulator/faults               {lose_requests, lose_answers, repeat_notices}: in percent, by chance
 //! ```
 //!
 //! Where it has been given an address, it tells by itself what happens: signed notices, each at least once.
@@ -37,6 +38,7 @@ mod clock;
 mod connection;
 mod courier;
 mod decide;
+mod faults;
 mod input;
 mod journal;
 mod ledger;
@@ -51,6 +53,7 @@ mod simulator;
 pub use self::{
     charge::{Charge, Kind, State},
     courier::Webhook,
+    faults::Faults,
     input::{Amount, NotAReference, ReferenceName},
     journal::JournalError,
     method::Method,

@@ -17,6 +17,7 @@ use crate::{
     book::Book,
     charge::{Charge, Kind, State},
     courier,
+    faults::{Chance, Faults},
     input::{Amount, Input, ReferenceName},
     journal::{Durable, Journal, JournalError},
     ledger::{Ledger, Taken},
@@ -38,6 +39,7 @@ struct Inner {
     site: String,
     /// Slow captures go on when their client has gone and when the HTTP server stops.
     runtime: Handle,
+    chance: Chance,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -79,7 +81,9 @@ impl Simulator {
         let sender = webhook.is_some().then_some(sender);
         let ledger = Mutex::new(Ledger::new(book, journal, durable.clone(), sender, &settings));
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let simulator = Self(Arc::new(Inner { ledger, durable, settings, site, runtime, tasks, stop }));
+        let chance = Chance::default();
+        let inner = Inner { ledger, durable, settings, site, runtime, chance, tasks, stop };
+        let simulator = Self(Arc::new(inner));
         if let Some(webhook) = webhook {
             let carrying = courier::carry(simulator.clone(), webhook, queue);
             simulator.0.tasks.spawn_on(carrying, &simulator.0.runtime);
@@ -273,6 +277,15 @@ impl Simulator {
             (ledger.book.settlement(from, place, limit), ledger.sequence())
         };
         self.is_durable(sequence).await.then_some(lines)
+    }
+
+    /// What is lost and repeated by chance from now on.
+    pub fn set_faults(&self, faults: Faults) {
+        self.0.chance.set(faults);
+    }
+
+    pub(crate) fn chance(&self) -> &Chance {
+        &self.0.chance
     }
 
     pub(crate) fn settings(&self) -> &Settings {

@@ -72,6 +72,8 @@ codes! {
     ChangeFailed 409 "CHANGE_FAILED" "Paid, but not changed: the money goes back",
     /// The channel booking was cancelled.
     BookingInactive 409 "BOOKING_INACTIVE" "The booking was cancelled",
+    /// Another content of the booking is known under this revision or a higher one. Nothing was changed.
+    StaleRevision 409 "STALE_REVISION" "The revision is not higher",
     /// A message of the hotel system is missing in between.
     SequenceGap 409 "SEQUENCE_GAP" "A message in between is missing",
     /// An edit would leave fewer units than are held and sold. Nothing was applied.

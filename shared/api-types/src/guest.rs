@@ -29,17 +29,29 @@ pub struct Guest {
 impl Guest {
     /// For a booking, whose confirmation goes out by mail. `pointer` is its place in the body.
     pub fn with_email(self, pointer: &str) -> Result<guest::Guest, Vec<FieldError>> {
-        let Self { name, email, phone, note } = self;
-        let checked = guest::Guest::with_email(GuestDetails { name, email, phone, note });
-        checked.map_err(|InvalidGuest(faults)| {
-            let told = faults.into_iter().map(|fault| FieldError {
-                pointer: format!("{pointer}/{}", fault.field.as_str()),
-                code: fault.fault.code().into(),
-                detail: fault.fault.to_string(),
-            });
-            told.collect()
-        })
+        told(pointer, guest::Guest::with_email(self.details()))
     }
+
+    /// Without an email it will do: the channel writes to its guest.
+    pub fn checked(self, pointer: &str) -> Result<guest::Guest, Vec<FieldError>> {
+        told(pointer, guest::Guest::new(self.details()))
+    }
+
+    fn details(self) -> GuestDetails {
+        let Self { name, email, phone, note } = self;
+        GuestDetails { name, email, phone, note }
+    }
+}
+
+fn told(pointer: &str, checked: Result<guest::Guest, InvalidGuest>) -> Result<guest::Guest, Vec<FieldError>> {
+    checked.map_err(|InvalidGuest(faults)| {
+        let told = faults.into_iter().map(|fault| FieldError {
+            pointer: format!("{pointer}/{}", fault.field.as_str()),
+            code: fault.fault.code().into(),
+            detail: fault.fault.to_string(),
+        });
+        told.collect()
+    })
 }
 
 impl From<guest::Guest> for Guest {

@@ -6,6 +6,7 @@
 pub mod booking;
 pub mod cancellation;
 pub mod change;
+pub mod channel_booking;
 pub mod code;
 pub mod credential;
 pub mod date;

@@ -8,6 +8,10 @@ use crate::{
     cancel::operation::{CancelAnswer, CancelOp},
     change_guest::{ChangeGuestAnswer, ChangeGuestOp},
     change_stay::start::{StartChangeAnswer, StartChangeOp},
+    channel_booking::{
+        operation::{BookAnswer, ChannelBookOp},
+        withdrawal::{ChannelCancelOp, WithdrawAnswer},
+    },
     confirm::{ConfirmAnswer, ConfirmOp},
     edit_inventory::operation::{EditAnswer, EditInventoryOp},
     expire::{ExpireAnswer, ExpireOp},
@@ -108,5 +112,7 @@ changes! {
     StartChange(StartChangeOp) -> StartChangeAnswer,
     Step(StepOp) -> StepAnswer,
     StaffRefund(StaffRefundOp) -> StaffRefundAnswer,
+    ChannelBook(ChannelBookOp) -> BookAnswer,
+    ChannelCancel(ChannelCancelOp) -> WithdrawAnswer,
     EditInventory(EditInventoryOp) -> EditAnswer,
 }

@@ -87,7 +87,17 @@ async fn enter(hotels: &HotelDirectory, code: &HotelCode) -> Result<directory::E
     let count = |shard| counts.iter().find(|(other, _)| *other == shard).map_or(0, |(_, count)| *count);
     let emptiest = hotels.shards().all().map(|(id, _)| id).min_by_key(|id| (count(*id), *id));
     let shard = emptiest.ok_or_else(|| Fault::internal("no shard is configured"))?;
-    Ok(directory::enter(&mut connection, code, shard).await?)
+    drop(connection);
+    let code = code.clone();
+    let entering: Result<directory::Entry, DbError> = hotels
+        .shards()
+        .directory()
+        .transaction("enter_hotel", move |connection| {
+            let code = code.clone();
+            Box::pin(async move { directory::enter(connection, &code, shard).await })
+        })
+        .await;
+    Ok(entering?)
 }
 
 /// All that the transaction needs.

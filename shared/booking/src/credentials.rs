@@ -1,6 +1,8 @@
 //! API keys: `POST /v1/hotels/{h}/credentials`, and who a token speaks for.
 
-use keyrack_db::Shards;
+use std::sync::Arc;
+
+use keyrack_db::{DbError, Shards};
 use keyrack_domain::{
     actor::Actor,
     code::{ChannelCode, HotelCode},
@@ -129,8 +131,15 @@ pub async fn create_operator(shards: &Shards, name: String) -> Result<(Principal
 /// `None`: the credential is there already, and nobody can say its token any more.
 async fn insert(shards: &Shards, credential: &NewCredential) -> Result<Option<SecretString>, Fault> {
     let token = FreshToken::new(TokenKind::ApiKey, entropy::secret());
-    let mut connection = shards.directory().connection().await?;
-    let made = credentials::insert(&mut connection, credential, token.hash).await?;
+    let (credential, hash) = (Arc::new(credential.clone()), token.hash);
+    let issuing: Result<bool, DbError> = shards
+        .directory()
+        .transaction("issue_credential", move |connection| {
+            let credential = Arc::clone(&credential);
+            Box::pin(async move { credentials::insert(connection, &credential, hash).await })
+        })
+        .await;
+    let made = issuing?;
     Ok(made.then_some(token.text))
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keyrack_db::Shards;
+use keyrack_db::{DbError, Shards};
 use keyrack_domain::{clock::Moment, ids::PrincipalId};
 use keyrack_store::guest_sessions;
 use secrecy::SecretString;
@@ -26,7 +26,13 @@ pub struct GuestSession {
 pub async fn open(shards: &Shards, lasts: Duration) -> Result<GuestSession, Fault> {
     let principal = PrincipalId(entropy::principal());
     let token = FreshToken::new(TokenKind::GuestSession, entropy::secret());
-    let mut connection = shards.directory().connection().await?;
-    let expires_at = guest_sessions::insert(&mut connection, token.hash, principal, lasts).await?;
+    let hash = token.hash;
+    let opening: Result<Moment, DbError> = shards
+        .directory()
+        .transaction("open_guest_session", move |connection| {
+            Box::pin(async move { guest_sessions::insert(connection, hash, principal, lasts).await })
+        })
+        .await;
+    let expires_at = opening?;
     Ok(GuestSession { principal, token: token.text, expires_at })
 }

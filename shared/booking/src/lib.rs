@@ -27,6 +27,7 @@ pub mod cancel;
 pub mod change;
 pub mod change_guest;
 pub mod change_stay;
+pub mod channel_booking;
 pub mod compare_settlement;
 pub mod confirm;
 pub mod create_hotel;

@@ -30,6 +30,7 @@ use keyrack_store::{
 use serde::{Deserialize, Serialize};
 
 use self::check::Chosen;
+pub(crate) use self::check::{dates, misfit};
 use crate::{
     Answered, Fault, FieldError, KeyRefusal,
     ended::Ended,

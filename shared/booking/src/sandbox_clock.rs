@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use keyrack_db::Shards;
+use keyrack_db::{DbError, Shards};
 use keyrack_domain::clock::Moment;
 use keyrack_store::clock;
 
@@ -42,9 +42,13 @@ pub async fn advance(shards: &Shards, by: Move) -> Result<Moment, MoveError> {
     }
     let ahead = ahead.checked_add(&(wanted.0 - now.0)).ok_or(MoveError::TooFar)?;
     for (_, shard) in shards.all() {
-        let mut connection = shard.connection().await.map_err(Fault::from)?;
         // A shard that somebody has moved further meanwhile stays there.
-        clock::move_forward(&mut connection, ahead).await.map_err(Fault::from)?;
+        let moving: Result<bool, DbError> = shard
+            .transaction("move_clock", move |connection| {
+                Box::pin(async move { clock::move_forward(connection, ahead).await })
+            })
+            .await;
+        moving.map_err(Fault::from)?;
     }
     Ok(read(shards).await?.0)
 }
@@ -53,13 +57,19 @@ pub async fn advance(shards: &Shards, by: Move) -> Result<Moment, MoveError> {
 pub async fn start(shards: &Shards, at: Moment) -> Result<(), Fault> {
     let mut ahead = None;
     for (_, shard) in shards.all() {
-        let mut connection = shard.connection().await?;
-        let same = match ahead {
-            Some(same) => same,
-            None => clock::ahead_for(&mut connection, at).await?,
-        };
-        ahead = Some(same);
-        clock::start(&mut connection, same).await?;
+        let starting: Result<TimeDelta, DbError> = shard
+            .transaction("start_clock", move |connection| {
+                Box::pin(async move {
+                    let same = match ahead {
+                        Some(same) => same,
+                        None => clock::ahead_for(connection, at).await?,
+                    };
+                    clock::start(connection, same).await?;
+                    Ok(same)
+                })
+            })
+            .await;
+        ahead = Some(starting?);
     }
     Ok(())
 }

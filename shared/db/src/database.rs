@@ -5,12 +5,11 @@ use std::{str::FromStr, time::Duration};
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::{
     ConnectOptions, PgConnection, PgPool,
-    pool::PoolConnection,
-    postgres::{PgConnectOptions, PgPoolOptions, Postgres},
+    postgres::{PgConnectOptions, PgPoolOptions},
 };
 use tokio::runtime::Handle;
 
-use crate::{DbError, Points};
+use crate::{DbError, Points, connection};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -21,6 +20,8 @@ pub struct Limits {
     /// Bounds the wait for a single lock; a crowd on one row needs a deadline in front as well.
     pub lock_timeout: Duration,
     pub statement_timeout: Duration,
+    /// The URL names a pooler that lends a server for one transaction at a time: nothing may live longer.
+    pub behind_transaction_pooler: bool,
 }
 
 impl Default for Limits {
@@ -30,6 +31,7 @@ impl Default for Limits {
             acquire_timeout: Duration::from_secs(2),
             lock_timeout: Duration::from_millis(500),
             statement_timeout: Duration::from_secs(5),
+            behind_transaction_pooler: false,
         }
     }
 }
@@ -40,6 +42,8 @@ pub struct Database {
     pub(crate) pool: PgPool,
     pub(crate) runtime: Handle,
     pub(crate) begin: String,
+    /// By a transaction pooler.
+    pub(crate) is_lent: bool,
     pub(crate) points: Points,
 }
 
@@ -48,10 +52,9 @@ impl Database {
     pub fn connect_lazily(url: &SecretString, limits: Limits, runtime: Handle) -> Result<Self, DbError> {
         let options = PgConnectOptions::from_str(url.expose_secret())?
             .application_name("keyrack")
-            // A backstop behind the runner: no session may hold locks while nobody drives it. And no statement
-            // of ours is worth compiling: it takes longer than any of them runs.
-            .options([("idle_in_transaction_session_timeout", "10s"), ("timezone", "UTC"), ("jit", "off")])
             .log_slow_statements(tracing::log::LevelFilter::Warn, Duration::from_secs(1));
+        let is_lent = limits.behind_transaction_pooler;
+        let options = if is_lent { connection::lent(options) } else { connection::own(options) };
         let _entered = runtime.enter();
         let pool = PgPoolOptions::new()
             .max_connections(limits.connections)
@@ -61,12 +64,13 @@ impl Database {
         // Transactions reach their rows by keys. A plan made while a table was empty would prefer to scan
         // it, and be kept while the table grows.
         let begin = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = off; \
+            "BEGIN ISOLATION LEVEL READ COMMITTED{}; SET LOCAL enable_seqscan = off; \
              SET LOCAL lock_timeout = {}; SET LOCAL statement_timeout = {}",
+            if is_lent { connection::at_begin() } else { String::new() },
             limits.lock_timeout.as_millis(),
             limits.statement_timeout.as_millis()
         );
-        Ok(Self { pool, runtime, begin, points: Points::default() })
+        Ok(Self { pool, runtime, begin, is_lent, points: Points::default() })
     }
 
     /// The same database with a hook at the named points of its transactions.
@@ -83,11 +87,6 @@ impl Database {
     /// The runtime on which this database's work may outlive its caller.
     pub const fn runtime(&self) -> &Handle {
         &self.runtime
-    }
-
-    /// A connection for statements that each stand alone. Never for a transaction.
-    pub async fn connection(&self) -> Result<PoolConnection<Postgres>, DbError> {
-        Ok(self.pool.acquire().await?)
     }
 
     pub async fn ping(&self) -> Result<(), DbError> {

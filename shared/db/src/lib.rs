@@ -1,6 +1,7 @@
 //! How Keyrack talks to PostgreSQL: pools with bounds, one runner through which every transaction
 //! goes, row counts that are checked, errors that say what may be done about them, and the shards.
 
+mod connection;
 mod database;
 mod error;
 mod migrate;
@@ -12,6 +13,7 @@ mod shards;
 mod snapshot;
 mod transaction;
 
+pub use connection::Connection;
 pub use database::{Database, Limits};
 pub use error::DbError;
 pub use migrate::{MIGRATIONS, migrate};

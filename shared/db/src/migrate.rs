@@ -10,11 +10,12 @@ use crate::{Database, DbError};
 pub static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations");
 
 /// Brings a database up to date, or fails within seconds when somebody holds a table that must change:
-/// a waiting ALTER would make every reader wait behind it. Several at once take turns.
+/// a waiting ALTER would make every reader wait behind it. Several at once take turns, by a lock of their
+/// session: never through a transaction pooler.
 pub async fn migrate(database: &Database) -> Result<(), DbError> {
     // A connection of its own, closed afterwards: the settings below must not reach the pool, and the
     // close ends the migrator's lock.
-    let mut connection: PgConnection = database.connection().await?.detach();
+    let mut connection: PgConnection = database.pool.acquire().await?.detach();
     let outcome = take_turns(&mut connection).await;
     connection.close().await?;
     outcome.map_err(|error| match error {

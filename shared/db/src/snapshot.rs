@@ -5,7 +5,7 @@ use std::time::Duration;
 use keyrack_telemetry::names;
 use sqlx::AssertSqlSafe;
 
-use crate::{Database, DbError, RetriedAs, Work};
+use crate::{Database, DbError, RetriedAs, Work, connection};
 
 impl Database {
     /// Runs `work` in a REPEATABLE READ, READ ONLY transaction: all its statements see the same instant, none
@@ -52,9 +52,10 @@ impl Database {
     {
         // Zero would mean no bound at all.
         let millis = statement_timeout.as_millis().max(1);
+        let session = if self.is_lent { connection::at_begin() } else { String::new() };
         // Only a whole number of milliseconds was written into the text.
         let begin = AssertSqlSafe(format!(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = {millis}"
+            "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY{session}; SET LOCAL statement_timeout = {millis}"
         ));
         let mut transaction = self.pool.begin_with(begin).await.map_err(DbError::from)?;
         let answer = work(&mut transaction).await?;

@@ -197,6 +197,7 @@ fn usual_next(code: Code, after_s: Option<u64>) -> Next {
         Code::AttemptInProgress
         | Code::IdempotencyKeyExpired
         | Code::VersionConflict
+        | Code::StaleRevision
         | Code::PreconditionRequired
         | Code::BelowCommitted
         | Code::BookingFailed

@@ -22,6 +22,7 @@ pub const fn page(code: Code) -> &'static str {
         Code::ChangeInProgress => include_str!("../../../docs/problems/change_in_progress.md"),
         Code::ChangeFailed => include_str!("../../../docs/problems/change_failed.md"),
         Code::BookingInactive => include_str!("../../../docs/problems/booking_inactive.md"),
+        Code::StaleRevision => include_str!("../../../docs/problems/stale_revision.md"),
         Code::SequenceGap => include_str!("../../../docs/problems/sequence_gap.md"),
         Code::BelowCommitted => include_str!("../../../docs/problems/below_committed.md"),
         Code::OperationInProgress => include_str!("../../../docs/problems/operation_in_progress.md"),

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use keyrack_db::{DbError, PgConnection, Points};
-use keyrack_domain::ids::HoldId;
+use keyrack_domain::{channel_booking::ChannelBookingKey, ids::HoldId};
 use keyrack_store::{keys::NewKey, nights::NightKey};
 
 use crate::{
     Changes, Decision, Facts, KeyHome, Needs, Operation, Outcome, Settings,
-    claim::{cap_lock, key_lock, look_up, try_locks},
+    claim::{cap_lock, identifier_lock, key_lock, look_up, try_locks},
     operation::{Found, Grounds},
     read,
     write::Sheet,
@@ -28,6 +28,8 @@ pub(crate) enum After {
     Nothing,
     /// The end of another call with its key.
     Key,
+    /// The end of another call about the same booking of a channel.
+    Identifier,
     /// The end of another call of the same principal at the hotel.
     Cap,
     /// The members before it, which fill the batch.
@@ -60,6 +62,7 @@ impl<'r, O: Operation> Round<'r, O> {
         round.turn_away_strangers();
         round.answer_repeats(connection).await?;
         round.admit_one_per_key();
+        round.admit_one_per_identifier();
         round.refuse_the_hopeless();
         round.bound_nights();
         round.claim_keys(connection).await?;
@@ -136,6 +139,19 @@ impl<'r, O: Operation> Round<'r, O> {
         }
     }
 
+    /// The same for the identifiers of channels' bookings.
+    fn admit_one_per_identifier(&mut self) {
+        let mut entered: BTreeSet<ChannelBookingKey> = BTreeSet::new();
+        for place in self.open() {
+            let wanted = self.members[place].needs(&self.facts).channel_bookings;
+            if wanted.is_disjoint(&entered) {
+                entered.extend(wanted);
+            } else {
+                self.seats[place] = Some(Seat::Again(After::Identifier));
+            }
+        }
+    }
+
     /// Step 2. What cannot succeed is refused on the plain read and leaves nothing behind, where its grounds
     /// allow that; for want of units only where no member gives back to that night.
     fn refuse_the_hopeless(&mut self) {
@@ -179,30 +195,32 @@ impl<'r, O: Operation> Round<'r, O> {
     /// Step 3. Whoever does not get all its locks leaves and waits outside; the next statement looks the
     /// keys up again, and who is found starts again at step 1.
     async fn claim_keys(&mut self, connection: &mut PgConnection) -> Result<(), DbError> {
-        let locks_of = |place: usize| {
-            let member = &self.members[place];
-            let key = member.key().map(|claim| key_lock(&claim.scope));
-            let caps = member.needs(&self.facts).caps;
-            (place, key, caps.into_iter().map(|(hotel, principal)| cap_lock(hotel, principal)).collect())
-        };
-        let locks: Vec<(usize, Option<i64>, Vec<i64>)> = self.open().into_iter().map(locks_of).collect();
-        let wanted: Vec<i64> =
-            locks.iter().flat_map(|(_, key, caps)| key.iter().chain(caps)).copied().collect();
+        let locks: Vec<(usize, Vec<(i64, After)>)> =
+            self.open().into_iter().map(|place| (place, self.locks_of(place))).collect();
+        let wanted: Vec<i64> = locks.iter().flat_map(|(_, of)| of.iter().map(|(lock, _)| *lock)).collect();
         if wanted.is_empty() {
             return Ok(());
         }
         let had: HashSet<i64> = try_locks(connection, wanted).await?;
-        for (place, key, caps) in locks {
-            if key.is_some_and(|key| !had.contains(&key)) {
-                self.seats[place] = Some(Seat::Again(After::Key));
-            } else if !caps.iter().all(|cap| had.contains(cap)) {
-                self.seats[place] = Some(Seat::Again(After::Cap));
+        for (place, locks) in locks {
+            if let Some((_, after)) = locks.into_iter().find(|(lock, _)| !had.contains(lock)) {
+                self.seats[place] = Some(Seat::Again(after));
             }
         }
         for (place, _) in self.records(connection).await? {
             self.seats[place] = Some(Seat::Again(After::Nothing));
         }
         Ok(())
+    }
+
+    /// Each with what its owner is waited for as; the key first, since who waits for it may be told so.
+    fn locks_of(&self, place: usize) -> Vec<(i64, After)> {
+        let member = &self.members[place];
+        let needs = member.needs(&self.facts);
+        let key = member.key().map(|claim| (key_lock(&claim.scope), After::Key));
+        let bookings = needs.channel_bookings.iter().map(|key| (identifier_lock(key), After::Identifier));
+        let cap = |(hotel, principal): &(_, _)| (cap_lock(*hotel, *principal), After::Cap);
+        key.into_iter().chain(bookings).chain(needs.caps.iter().map(cap)).collect()
     }
 
     /// Step 4. Whose hold was passed over leaves; who now needs a row that is not locked starts again.

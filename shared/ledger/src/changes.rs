@@ -7,6 +7,7 @@ use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     audit::NewAudit,
     changes::ChangeMove,
+    channel_bookings::ChannelBookingMove,
     holds::{HoldRow, UnitNight},
     nights::{NightDelta, NightKey},
     outbox::NewEvent,
@@ -51,6 +52,7 @@ pub enum Write {
     CancelRoom(RoomCancelled),
     GiveBack(NightsFrom),
     TakeAgain(NightsFrom),
+    PutChannelBooking(Box<ChannelBookingMove>),
     RequestRefund(RefundRow),
     Record(Movement),
     /// A notice that has its effect in this transaction.

@@ -1,9 +1,10 @@
-//! Step 3: claiming the keys of a batch by advisory try-locks. Nobody waits inside the transaction.
+//! Step 3: claiming keys, identifiers and caps of a batch by advisory try-locks. Nobody waits inside the transaction.
 
 use std::collections::HashSet;
 
 use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{
+    channel_booking::ChannelBookingKey,
     ids::{HotelId, PrincipalId},
     operation_key::Fingerprint,
 };
@@ -45,6 +46,16 @@ pub(crate) fn key_lock(scope: &KeyScope) -> i64 {
 
 pub(crate) fn cap_lock(hotel: HotelId, principal: PrincipalId) -> i64 {
     lock_of(&[b"cap", &hotel.0.to_be_bytes(), principal.0.as_bytes()])
+}
+
+/// Orders the calls about one booking of a channel, whoever makes them.
+pub(crate) fn identifier_lock(booking: &ChannelBookingKey) -> i64 {
+    lock_of(&[
+        b"channel booking",
+        &booking.hotel.0.to_be_bytes(),
+        booking.channel.as_str().as_bytes(),
+        booking.booking.as_str().as_bytes(),
+    ])
 }
 
 fn lock_of(parts: &[&[u8]]) -> i64 {

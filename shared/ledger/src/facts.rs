@@ -1,9 +1,10 @@
 //! What is known while a batch decides: as read, then as locked, then as changed by each decision.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use keyrack_domain::{
     change::ChangeState,
+    channel_booking::ChannelBookingKey,
     clock::Moment,
     hold::HoldState,
     ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
@@ -13,6 +14,7 @@ use keyrack_domain::{
 use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     changes::{ChangeMove, ChangeRow},
+    channel_bookings::ChannelBookingRow,
     facts::OwnHold,
     holds::{HoldRow, UnitNight},
     nights::{Night, NightKey},
@@ -33,6 +35,7 @@ pub struct Facts {
     pub nights: BTreeMap<NightKey, Night>,
     pub restrictions: HashMap<HotelId, Restrictions>,
     pub quotes: HashMap<QuoteId, QuoteRow>,
+    pub channel_bookings: HashMap<ChannelBookingKey, ChannelBookingRow>,
     pub reservations: HashMap<ReservationId, ReservationFacts>,
     pub changes: HashMap<ChangeId, ChangeRow>,
     pub holds: HashMap<HoldId, HoldFacts>,
@@ -73,6 +76,7 @@ impl Facts {
             nights: BTreeMap::new(),
             restrictions: HashMap::new(),
             quotes: HashMap::new(),
+            channel_bookings: HashMap::new(),
             reservations: HashMap::new(),
             changes: HashMap::new(),
             holds: HashMap::new(),
@@ -156,6 +160,9 @@ impl Facts {
             Write::NoteNotice(event) => {
                 self.notices.insert(event.key());
             }
+            Write::PutChannelBooking(booking) => {
+                self.channel_bookings.insert(booking.to.key.clone(), booking.to.clone());
+            }
             Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
         }
     }
@@ -235,7 +242,8 @@ impl ReservationFacts {
         row.guest.clone_from(&change.guest);
         row.document.clone_from(&change.document);
         let place = |unit: &UnitNight| (unit.room, unit.date);
-        self.units.retain(|unit| change.dropped.iter().all(|gone| place(gone) != place(unit)));
+        let gone: BTreeSet<_> = change.dropped.iter().map(place).collect();
+        self.units.retain(|unit| !gone.contains(&place(unit)));
         self.units.extend_from_slice(&change.added);
         self.units.sort_by_key(place);
         let of = |rooms: &[(i16, Money)], number| {

@@ -118,7 +118,10 @@ impl Ledger {
             let entered = std::mem::take(&mut waiting).into_iter().map(|(member, _)| member).collect();
             let mut stuck = true;
             for ((place, member), seat) in self.round_or_singly(entered).await {
-                stuck &= matches!(seat, Ok(Seat::Again(After::Key | After::Cap | After::Turn)));
+                stuck &= matches!(
+                    seat,
+                    Ok(Seat::Again(After::Key | After::Identifier | After::Cap | After::Turn))
+                );
                 match seat {
                     Ok(Seat::Done(outcome)) => answers.push((place, Ok(outcome))),
                     Ok(Seat::Again(after)) => waiting.push(((place, member), after)),
@@ -211,7 +214,7 @@ impl Ledger {
 fn gave_up<O: Operation>(member: &O, after: After) -> Result<Outcome<O::Answer>, LedgerError> {
     match after {
         After::Key => Ok(Outcome::KeyInProgress),
-        After::Cap | After::Turn | After::Nothing => {
+        After::Identifier | After::Cap | After::Turn | After::Nothing => {
             Err(LedgerError { operation: member.name(), source: DbError::TryLockTimeout })
         }
     }

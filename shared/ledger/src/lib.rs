@@ -24,6 +24,7 @@ pub use facts::{Facts, HoldFacts, ReservationFacts};
 pub use keyrack_store::{
     attempts::{AttemptMove, AttemptRow},
     changes::{ChangeMove, ChangeRow},
+    channel_bookings::{ChannelBookingMove, ChannelBookingRow, Delivery},
     holds::{HoldRow, UnitNight},
     keys::KeyScope,
     nights::{Night, NightDelta, NightKey},

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use keyrack_domain::ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId};
+use keyrack_domain::{
+    channel_booking::ChannelBookingKey,
+    ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
+};
 use keyrack_store::{nights::NightKey, provider_events::EventKey};
 
 /// Sets, sorted in lock order.
@@ -10,6 +13,8 @@ use keyrack_store::{nights::NightKey, provider_events::EventKey};
 pub struct Needs {
     /// Immutable: read, never locked.
     pub quotes: BTreeSet<QuoteId>,
+    /// Read under the advisory lock of the identifier, which whoever writes them has.
+    pub channel_bookings: BTreeSet<ChannelBookingKey>,
     /// Read with their rooms and the units not given back; locked, before everything else.
     pub reservations: BTreeSet<ReservationId>,
     /// Read and locked, after the reservations.
@@ -34,6 +39,7 @@ impl Needs {
     /// Also what `other` needs.
     pub fn add(&mut self, other: &Self) {
         self.quotes.extend(&other.quotes);
+        self.channel_bookings.extend(other.channel_bookings.iter().cloned());
         self.reservations.extend(&other.reservations);
         self.changes.extend(&other.changes);
         self.holds.extend(&other.holds);
@@ -49,6 +55,7 @@ impl Needs {
     pub(crate) fn beyond(&self, known: &Self) -> Self {
         Self {
             quotes: &self.quotes - &known.quotes,
+            channel_bookings: &self.channel_bookings - &known.channel_bookings,
             reservations: &self.reservations - &known.reservations,
             changes: &self.changes - &known.changes,
             holds: &self.holds - &known.holds,
@@ -65,9 +72,10 @@ impl Needs {
         *self == Self::default()
     }
 
-    /// Rows and caps of `self` that `locked` does not cover; nights are locked later and do not count.
+    /// Rows, identifiers and caps of `self` that `locked` does not cover; nights are locked later and do not count.
     pub(crate) fn aggregates_within(&self, locked: &Self) -> bool {
-        self.reservations.is_subset(&locked.reservations)
+        self.channel_bookings.is_subset(&locked.channel_bookings)
+            && self.reservations.is_subset(&locked.reservations)
             && self.changes.is_subset(&locked.changes)
             && self.holds.is_subset(&locked.holds)
             && self.attempts.is_subset(&locked.attempts)

@@ -3,7 +3,7 @@
 use keyrack_db::{DbError, PgConnection, Points};
 use keyrack_domain::ids::ReservationId;
 use keyrack_store::{
-    attempts, changes, clock, facts as reads, holds, nights,
+    attempts, changes, channel_bookings, clock, facts as reads, holds, nights,
     nights::NightKey,
     provider_events, quotes, reservation_rooms,
     reservation_rooms::{RoomRow, SoldUnit},
@@ -45,6 +45,9 @@ async fn read_missing(
     facts: &mut Facts,
     missing: &Needs,
 ) -> Result<(), DbError> {
+    if !missing.channel_bookings.is_empty() {
+        read_channel_bookings(connection, facts, &missing.channel_bookings).await?;
+    }
     if !missing.quotes.is_empty() {
         let rows = quotes::read(connection, &missing.quotes).await?;
         facts.quotes.extend(rows.into_iter().map(|row| (row.id, row)));
@@ -78,6 +81,18 @@ async fn read_missing(
         facts.nights.extend(nights::read(connection, &known).await?);
     }
     read_soft(connection, facts, missing).await
+}
+
+/// An identifier that nobody has used has no row.
+async fn read_channel_bookings(
+    connection: &mut PgConnection,
+    facts: &mut Facts,
+    wanted: &std::collections::BTreeSet<keyrack_domain::channel_booking::ChannelBookingKey>,
+) -> Result<(), DbError> {
+    facts.channel_bookings.retain(|key, _| !wanted.contains(key));
+    let rows = channel_bookings::read(connection, wanted).await?;
+    facts.channel_bookings.extend(rows.into_iter().map(|row| (row.key.clone(), row)));
+    Ok(())
 }
 
 /// Rooms and units change only under their reservation's lock.
@@ -181,6 +196,10 @@ pub(crate) async fn lock_aggregates(
     let mut passed_over = &yielding.holds - &waiting.holds;
     let candidates = passed_over.clone();
     let mut locked = Vec::new();
+    // The identifiers' locks are had: from here on nobody else writes these.
+    if !waiting.channel_bookings.is_empty() {
+        read_channel_bookings(connection, facts, &waiting.channel_bookings).await?;
+    }
     if !waiting.reservations.is_empty() {
         let rows = reservations::lock(connection, &waiting.reservations).await?;
         read_what_stands(connection, facts, rows).await?;

@@ -14,6 +14,8 @@ use keyrack_store::{
     audit,
     audit::NewAudit,
     changes::{self, ChangeMove},
+    channel_bookings,
+    channel_bookings::ChannelBookingMove,
     holds,
     holds::{HoldRow, UnitNight},
     keys,
@@ -55,6 +57,7 @@ pub(crate) struct Sheet {
     cancelled: Vec<RoomCancelled>,
     given_back: Vec<NightsFrom>,
     taken_again: Vec<NightsFrom>,
+    channel_bookings: Vec<ChannelBookingMove>,
     refunds: Vec<RefundRow>,
     movements: Vec<Movement>,
     notices: Vec<EventRow>,
@@ -90,6 +93,7 @@ impl Sheet {
             && self.opened.is_empty()
             && self.changed.is_empty()
             && self.reserved.is_empty()
+            && self.channel_bookings.is_empty()
             && self.moved.is_empty()
             && self.replaced.is_empty()
             && self.keys.is_empty()
@@ -137,6 +141,7 @@ impl Sheet {
             Write::CancelRoom(room) => self.cancelled.push(room),
             Write::GiveBack(nights) => self.given_back.push(nights),
             Write::TakeAgain(nights) => self.taken_again.push(nights),
+            Write::PutChannelBooking(booking) => self.channel_bookings.push(*booking),
             Write::RequestRefund(row) => self.refunds.push(row),
             Write::Record(movement) => self.movements.push(movement),
             Write::NoteNotice(event) => self.notices.push(*event),
@@ -174,6 +179,7 @@ impl Sheet {
         reservation_rooms::cancel(connection, &self.cancelled, now).await?;
         reservation_rooms::give_back(connection, &self.given_back, now).await?;
         reservation_rooms::take_again(connection, &self.taken_again).await?;
+        channel_bookings::write(connection, &self.channel_bookings, now).await?;
         refunds::insert(connection, &self.refunds).await?;
         payment_history::record(connection, &self.movements, now).await?;
         provider_events::insert(connection, &self.notices, now).await?;

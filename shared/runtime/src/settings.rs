@@ -72,6 +72,8 @@ pub struct Database {
     /// Of one lock.
     pub lock_timeout_ms: NonZeroU64,
     pub statement_timeout_ms: NonZeroU64,
+    /// The URLs name poolers in transaction mode.
+    pub transaction_pooler: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -107,6 +109,8 @@ pub struct Provider {
     pub webhook_tolerance_s: u64,
     /// The same, where the customer has to act first.
     pub action_timeout_s: NonZeroU64,
+    /// Of a sandbox: whether its provider tells by itself what happens.
+    pub sandbox_notices: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -20,6 +20,24 @@ pub struct NewCredential {
     pub name: String,
 }
 
+/// The one channel that a credential is bound to, if it is.
+pub async fn channel_of(
+    connection: &mut PgConnection,
+    principal: PrincipalId,
+) -> Result<Option<ChannelCode>, DbError> {
+    let row = sqlx::query!(
+        "-- store::credentials::channel_of
+        SELECT channel
+        FROM directory.credentials
+        WHERE principal_id = $1",
+        principal.0
+    )
+    .fetch_optional(connection)
+    .await?;
+    let channel = row.and_then(|row| row.channel);
+    channel.map(|code| code.parse().map_err(|e| DbError::unreadable("channel", &e))).transpose()
+}
+
 /// `false` when a credential of this id exists already; its token stays as it is.
 pub async fn insert(
     connection: &mut PgConnection,

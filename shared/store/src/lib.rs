@@ -8,6 +8,7 @@ pub mod bearers;
 pub mod book_lines;
 pub mod cases;
 pub mod changes;
+pub mod channel_bookings;
 pub mod clock;
 pub mod credentials;
 pub mod customer_actions;

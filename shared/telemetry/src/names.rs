@@ -56,6 +56,9 @@ metrics! {
     OUTBOX_AGE_SECONDS: Gauge, Seconds, "keyrack_outbox_age_seconds", ["shard"],
         "Age of the oldest event not yet published.";
 
+    CHANNEL_BOOKINGS_UNMAPPED: Counter, Count, "keyrack_channel_bookings_unmapped_total", [],
+        "Deliveries of channels that name what their hotel does not have, and wait for somebody.";
+
     HORIZON_NIGHTS_OPENED: Counter, Count, "keyrack_horizon_nights_opened_total", [],
         "Room-nights opened for sale at the far end of the horizon.";
     KEYS_REMOVED: Counter, Count, "keyrack_keys_removed_total", [],

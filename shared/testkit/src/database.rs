@@ -33,6 +33,10 @@ impl TestDatabase {
         &self.name
     }
 
+    pub(crate) const fn options(&self) -> &PgConnectOptions {
+        &self.options
+    }
+
     pub fn url(&self) -> SecretString {
         self.options.to_url_lossy().to_string().into()
     }

@@ -8,6 +8,7 @@ mod database;
 mod gates;
 mod local_stripe;
 mod look;
+mod pooler;
 mod server;
 mod template;
 
@@ -15,3 +16,4 @@ pub use chaos_proxy::{ChaosProxy, Fault, Fired};
 pub use database::TestDatabase;
 pub use gates::{Gate, Gates};
 pub use local_stripe::LocalStripe;
+pub use pooler::Pooler;

@@ -2,6 +2,7 @@
 
 mod bookings;
 mod changes;
+mod channel_bookings;
 mod credentials;
 mod front_desk;
 mod guest_sessions;
@@ -29,6 +30,7 @@ pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
     reservations::configure(routes);
     changes::configure(routes);
     front_desk::configure(routes);
+    channel_bookings::configure(routes);
     operations::configure(routes);
     ops::configure(routes);
     webhooks::configure(routes);

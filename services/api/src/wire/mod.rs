@@ -2,6 +2,7 @@
 
 mod booking;
 mod change;
+mod channel_booking;
 mod declined;
 mod hold;
 mod hotel;
@@ -12,6 +13,7 @@ mod reservation;
 
 pub(crate) use booking::{LOOK_AGAIN_AFTER_S, attempt_path, booking, look_up, refund};
 pub(crate) use change::{change, change_path};
+pub(crate) use channel_booking::{channel_booking, channel_booking_line};
 pub(crate) use declined::{after_failure, declined, look_up_reservations};
 pub(crate) use hold::{hold, hold_path};
 pub(crate) use hotel::{hotel, hotel_path};

@@ -7,7 +7,7 @@ use keyrack_http::Contract;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{World, booking, new_hotel, stay};
+use crate::world::{World, booking, channel_booking, new_hotel, stay};
 
 /// Of a hotel that there is; nobody has it.
 const SOME_HOLD: &str = "hld_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
@@ -91,9 +91,10 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/holds" => ("", json!({"quote_id": "quo_x"})),
         "POST /v1/bookings" => ("", booking("hld_x", "pm_ok")),
         "POST /v1/reservations/{id}/changes" => ("", json!({"check_out": "2026-11-17"})),
-        "POST /v1/reservations/{id}/changes/{change}/confirm" => ("", json!({})),
         "PATCH /v1/reservations/{id}" => ("", json!({"guest": {"name": "B", "email": "b@example.com"}})),
-        "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
+        "POST /v1/reservations/{id}/changes/{change}/confirm"
+        | "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
+        "PUT /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}" => ("", channel_booking()),
         "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
         | "POST /v1/hotels/{hotel}/reservations/{id}/no-show"
@@ -101,6 +102,9 @@ fn input(operation: &str) -> (&'static str, Value) {
         | "POST /v1/reservations/{id}/cancel"
         | "POST /v1/reservations/{id}/rooms/{room}/cancel"
         | "POST /v1/ops/refunds/{id}/retry"
+        | "GET /v1/hotels/{hotel}/channel-bookings"
+        | "GET /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
+        | "DELETE /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
         | "DELETE /v1/holds/{id}" => ("", Value::Null),
         other => panic!("say what {other} takes"),
     }

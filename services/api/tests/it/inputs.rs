@@ -29,3 +29,15 @@ pub(crate) fn new_hotel() -> Value {
         "rate_plans": [{"code": "FLEX", "name": "Flexible", "cancellation": [], "payment": "prepay"}],
     })
 }
+
+/// As a channel brings the stay of the worked example.
+pub(crate) fn channel_booking() -> Value {
+    json!({
+        "revision": 1,
+        "check_in": "2026-11-14",
+        "check_out": "2026-11-16",
+        "rooms": [{"room_type": "RT-DLX", "rate_plan": "FLEX", "adults": 2, "children_ages": []}],
+        "guest": {"name": "Asha Rao"},
+        "total": {"amount": "14560.00", "currency": "INR"},
+    })
+}

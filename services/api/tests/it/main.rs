@@ -7,6 +7,8 @@ mod authorization;
 mod bodies;
 mod bookings;
 mod cancellation;
+mod changes;
+mod channel_bookings;
 mod compatibility;
 mod front_desk;
 mod guest_sessions;

@@ -24,6 +24,14 @@ impl Guest {
         Self { http, base_url: base_url.to_owned(), token, check_in: worked_example() }
     }
 
+    /// `None` when nobody answers.
+    pub(crate) async fn try_new(base_url: &str) -> Option<Self> {
+        let http = Client::builder().no_proxy().build().expect("a client");
+        let answer = http.post(format!("{base_url}/v1/guest-sessions")).send().await.ok()?;
+        let session = body(answer, StatusCode::CREATED).await;
+        Some(Self::with_token(base_url, session["token"].as_str()?))
+    }
+
     pub(crate) fn with_token(base_url: &str, token: &str) -> Self {
         let http = Client::builder().no_proxy().build().expect("a client");
         Self { http, base_url: base_url.to_owned(), token: token.to_owned(), check_in: worked_example() }
@@ -55,17 +63,39 @@ impl Guest {
         request.header("Idempotency-Key", key).json(json).send().await
     }
 
+    /// As a channel: the booking of this number, for two nights of its own.
+    pub(crate) async fn try_deliver(&self, number: usize) -> reqwest::Result<Response> {
+        let booking = json!({
+            "revision": 1,
+            "check_in": self.check_in,
+            "check_out": self.check_in + Days::new(2),
+            "rooms": [{"room_type": "RT-DLX", "adults": 2, "children_ages": []}],
+            "guest": {"name": "Asha Rao"},
+            "total": {"amount": TOTAL, "currency": "INR"},
+        });
+        self.put(&channel_booking(number), "unused", &booking).await
+    }
+
+    pub(crate) async fn try_withdraw(&self, number: usize) -> reqwest::Result<Response> {
+        let path = format!("{}{}", self.base_url, channel_booking(number));
+        self.http.delete(path).bearer_auth(&self.token).header("Idempotency-Key", "unused").send().await
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Value {
         let request = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
         body(request.send().await.expect("an answer"), StatusCode::OK).await
     }
 
     /// Step 2: a price.
-    pub(crate) async fn quote(&self) -> String {
+    pub(crate) async fn try_quote(&self) -> reqwest::Result<Response> {
         let room = json!({"room_type": "RT-DLX", "rate_plan": "FLEX", "adults": 2, "children_ages": []});
         let (check_in, check_out) = (self.check_in, self.check_in + Days::new(2));
         let stay = json!({"hotel": "HTL-204", "check_in": check_in, "check_out": check_out, "rooms": [room]});
-        let answer = self.post("/v1/quotes", "quote", &stay).await.expect("an answer");
+        self.post("/v1/quotes", "quote", &stay).await
+    }
+
+    pub(crate) async fn quote(&self) -> String {
+        let answer = self.try_quote().await.expect("an answer");
         let quote = body(answer, StatusCode::CREATED).await;
         assert_eq!(quote["total"], json!({"amount": TOTAL, "currency": "INR"}));
         id(&quote)
@@ -98,6 +128,19 @@ impl Guest {
         request.header("Idempotency-Key", "cancel").header("If-Match", "1").send().await
     }
 
+    /// With the version that the caller has seen.
+    pub(crate) async fn post_at(
+        &self,
+        version: i32,
+        path: &str,
+        key: &str,
+        json: &Value,
+    ) -> reqwest::Result<Response> {
+        let request = self.http.post(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
+        let request = request.header("Idempotency-Key", key).header("If-Match", version.to_string());
+        request.json(json).send().await
+    }
+
     /// All five steps; the reservation's id.
     pub(crate) async fn books(&self) -> String {
         let quote = self.quote().await;
@@ -124,4 +167,8 @@ pub(crate) async fn body(answer: Response, expected: StatusCode) -> Value {
     let body = answer.text().await.expect("a body");
     assert_eq!(status, expected, "{body}");
     serde_json::from_str(&body).expect("JSON")
+}
+
+fn channel_booking(number: usize) -> String {
+    format!("/v1/hotels/HTL-204/channel-bookings/OTA/X{number}")
 }

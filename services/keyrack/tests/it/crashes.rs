@@ -157,6 +157,52 @@ async fn a_cancellation_that_dies_at_any_point_gives_units_and_money_back_once()
     }
 }
 
+/// A channel knows of no key: it sends its booking again, and is told how that stands.
+#[tokio::test]
+async fn a_channels_booking_that_dies_at_any_point_takes_its_room_once() {
+    let sandbox = Sandbox::new();
+    for (number, point) in POINTS.into_iter().enumerate() {
+        let (process, base_url) = sandbox.start_dying_at(&format!("channel_book.{point}")).await;
+        let channel = sandbox.channel(&base_url).number(number);
+        channel.try_deliver(number).await.expect_err("the process has died");
+        process.has_aborted().await;
+
+        let (process, base_url) = sandbox.start(&[]).await;
+        let channel = channel.at(&base_url);
+        let (survived, night) = (point == COMMITTED, channel.first_night());
+        assert_eq!(sandbox.claimed(&base_url, night).await, (0, u64::from(survived)), "{point}");
+        sandbox.must_verify().await;
+        let expected = if survived { StatusCode::OK } else { StatusCode::CREATED };
+        body(channel.try_deliver(number).await.expect("an answer"), expected).await;
+        assert_eq!(sandbox.claimed(&base_url, night).await, (0, 1), "{point}");
+        sandbox.must_verify().await;
+        process.stop_cleanly().await;
+    }
+}
+
+#[tokio::test]
+async fn a_channels_cancellation_that_dies_at_any_point_gives_its_room_back_once() {
+    let sandbox = Sandbox::new();
+    for (number, point) in POINTS.into_iter().enumerate() {
+        let (process, base_url) = sandbox.start_dying_at(&format!("channel_cancel.{point}")).await;
+        let channel = sandbox.channel(&base_url).number(number);
+        body(channel.try_deliver(number).await.expect("an answer"), StatusCode::CREATED).await;
+        channel.try_withdraw(number).await.expect_err("the process has died");
+        process.has_aborted().await;
+
+        let (process, base_url) = sandbox.start(&[]).await;
+        let channel = channel.at(&base_url);
+        let (survived, night) = (point == COMMITTED, channel.first_night());
+        assert_eq!(sandbox.claimed(&base_url, night).await, (0, u64::from(!survived)), "{point}");
+        sandbox.must_verify().await;
+        let told = body(channel.try_withdraw(number).await.expect("an answer"), StatusCode::OK).await;
+        assert_eq!(told["already_cancelled"], survived, "{point}");
+        assert_eq!(sandbox.claimed(&base_url, night).await, (0, 0), "{point}");
+        sandbox.must_verify().await;
+        process.stop_cleanly().await;
+    }
+}
+
 /// The capture arrives when the hold has gone and the night is closed; the sweep, or the sender of the refund,
 /// dies over it.
 #[tokio::test]
@@ -287,11 +333,11 @@ impl<'s> Died<'s> {
     }
 }
 
-async fn captured(base_url: &str) -> usize {
+pub(crate) async fn captured(base_url: &str) -> usize {
     charges(base_url).await.iter().filter(|charge| charge["state"] == "CAPTURED").count()
 }
 
-async fn refunds(base_url: &str, attempt: &str) -> usize {
+pub(crate) async fn refunds(base_url: &str, attempt: &str) -> usize {
     let of_attempt = |charge: &&Value| {
         charge["state"] == "REFUNDED" && charge["reference"].as_str().is_some_and(|r| r.starts_with(attempt))
     };

@@ -2,12 +2,16 @@
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 mod booking;
+mod changes;
 mod crashes;
 mod dev;
+mod methods;
+mod pooler;
 mod process;
 mod processes;
 mod refusals;
 mod sandbox;
 mod settlement;
+mod storm;
 mod stripe;
 mod told;

@@ -18,13 +18,20 @@ use crate::{
 
 pub(crate) struct Sandbox {
     folder: TempDir,
+    notices: bool,
 }
 
 impl Sandbox {
-    /// PostgreSQL may run as another user, who has to get in.
+    /// Its provider answers when it is asked and tells nothing by itself: requests and workers are on trial.
     pub(crate) fn new() -> Self {
+        Self { notices: false, ..Self::with_notices() }
+    }
+
+    /// PostgreSQL may run as another user, who has to get in.
+    pub(crate) fn with_notices() -> Self {
         let open = Permissions::from_mode(0o711);
-        Self { folder: tempfile::Builder::new().permissions(open).tempdir().expect("a folder") }
+        let folder = tempfile::Builder::new().permissions(open).tempdir().expect("a folder");
+        Self { folder, notices: true }
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -43,7 +50,11 @@ impl Sandbox {
     /// The process and the address that it has said.
     pub(crate) async fn start(&self, environment: &[(&str, &str)]) -> (Process, String) {
         let arguments = ["dev", "--port", "0", "--data-dir", self.path()];
-        let (process, line) = Process::start(&arguments, environment).await;
+        let mut environment = environment.to_vec();
+        if !self.notices {
+            environment.push(("KEYRACK_PROVIDER__SANDBOX_NOTICES", "false"));
+        }
+        let (process, line) = Process::start(&arguments, &environment).await;
         let base_url = line.strip_prefix("keyrack dev is ready at ").expect("the ready line").to_owned();
         assert_eq!(self.credentials()["base_url"], json!(base_url));
         (process, base_url)
@@ -56,6 +67,12 @@ impl Sandbox {
 
     pub(crate) fn operator(&self, base_url: &str) -> Guest {
         let token = self.credentials()["tokens"]["operator"].as_str().expect("a token").to_owned();
+        Guest::with_token(base_url, &token)
+    }
+
+    /// The credential of HTL-204's channels.
+    pub(crate) fn channel(&self, base_url: &str) -> Guest {
+        let token = self.credentials()["tokens"]["channel:HTL-204"].as_str().expect("a token").to_owned();
         Guest::with_token(base_url, &token)
     }
 

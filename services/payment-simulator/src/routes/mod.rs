@@ -6,6 +6,7 @@ mod capture;
 mod charge;
 mod charges;
 mod customer;
+mod faults;
 mod look_up;
 mod notices;
 mod refund;
@@ -17,11 +18,13 @@ use actix_web::{
     HttpRequest, HttpResponse,
     error::InternalError,
     http::StatusCode,
+    middleware::from_fn,
     web::{self, Data, JsonConfig, PathConfig, QueryConfig, ServiceConfig},
 };
 
 use crate::{
     answer::error,
+    faults::lossy,
     input::{Input, NotAnAmount, ReferenceName},
     simulator::Simulator,
 };
@@ -46,6 +49,7 @@ pub fn control_routes(simulator: Simulator) -> impl FnOnce(&mut ServiceConfig) {
             .service(by_hand::fail_refund)
             .service(by_hand::plant)
             .service(notices::lose)
+            .service(faults::set)
             .service(notices::undelivered);
         config.service(control);
     }
@@ -55,6 +59,7 @@ pub fn control_routes(simulator: Simulator) -> impl FnOnce(&mut ServiceConfig) {
 pub(crate) fn provider_routes(simulator: Simulator) -> impl FnOnce(&mut ServiceConfig) {
     move |config| {
         let provider = web::scope("/v1")
+            .wrap(from_fn(lossy))
             .app_data(Data::new(simulator))
             .app_data(json_config())
             .app_data(PathConfig::default().error_handler(|fault, _| refused(fault)))

@@ -201,7 +201,7 @@ impl StartChangeOp {
             refund: self.refunds,
         }
         .write(facts, &mut changes);
-        self.answer(case, shift, None, changes)
+        answer(case, shift, None, changes)
     }
 
     fn hold_and_open(
@@ -225,7 +225,7 @@ impl StartChangeOp {
         changes.writes.push(Write::PlaceHold(hold, units));
         changes.writes.push(Write::OpenAttempt(Box::new(attempt)));
         changes.writes.push(Write::ShiftChange(shift));
-        self.answer(case, shift, Some(self.attempt), changes)
+        answer(case, shift, Some(self.attempt), changes)
     }
 
     fn held(&self, case: &Case<'_>, attempt: &AttemptRow, now: Moment) -> HoldRow {
@@ -308,23 +308,23 @@ impl StartChangeOp {
             })),
         });
     }
+}
 
-    fn answer(
-        &self,
-        case: &Case<'_>,
-        shift: ChangeMove,
-        attempt: Option<AttemptId>,
-        mut changes: Changes,
-    ) -> Decision<StartChangeAnswer> {
-        let row = ChangeRow {
-            state: shift.to,
-            hold: shift.hold,
-            attempt: shift.attempt,
-            to_version: shift.to_version,
-            ..case.change.clone()
-        };
-        let started = Started { change: ChangeView::of(&row, case.document.stay), attempt };
-        changes.answer = key::answer(&started);
-        Decision::Commit(changes, StartChangeAnswer::Started(started))
-    }
+/// The change as this call leaves it is what its key tells.
+fn answer(
+    case: &Case<'_>,
+    shift: ChangeMove,
+    attempt: Option<AttemptId>,
+    mut changes: Changes,
+) -> Decision<StartChangeAnswer> {
+    let row = ChangeRow {
+        state: shift.to,
+        hold: shift.hold,
+        attempt: shift.attempt,
+        to_version: shift.to_version,
+        ..case.change.clone()
+    };
+    let started = Started { change: ChangeView::of(&row, case.document.stay), attempt };
+    changes.answer = key::answer(&started);
+    Decision::Commit(changes, StartChangeAnswer::Started(started))
 }

@@ -76,7 +76,7 @@ pub(crate) fn content<'a>(
     if faults.is_empty() { Ok(rooms) } else { Err(faults) }
 }
 
-fn dates(stay: Stay, today: NaiveDate, horizon: Horizon) -> Vec<FieldError> {
+pub(crate) fn dates(stay: Stay, today: NaiveDate, horizon: Horizon) -> Vec<FieldError> {
     let mut faults = Vec::new();
     if stay.check_in() < today {
         let rule = format!("is past: the hotel's today is {today}");
@@ -90,7 +90,7 @@ fn dates(stay: Stay, today: NaiveDate, horizon: Horizon) -> Vec<FieldError> {
     faults
 }
 
-fn misfit(at: &str, fault: OccupancyFault) -> FieldError {
+pub(crate) fn misfit(at: &str, fault: OccupancyFault) -> FieldError {
     let field = match fault {
         OccupancyFault::NoAdult
         | OccupancyFault::TooManyAdults { .. }

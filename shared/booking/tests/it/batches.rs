@@ -4,6 +4,11 @@ use std::time::Duration;
 
 use keyrack_booking::{
     change::{Change, ChangeAnswer},
+    channel_booking::{
+        self, Delivered,
+        operation::{BookAnswer, ChannelBookOp},
+        withdrawal::{ChannelCancelOp, WithdrawAnswer},
+    },
     confirm::ConfirmOp,
     place_hold::operation::{HoldAnswer, PlaceHoldOp},
     release::operation::{ReleaseAnswer, ReleaseOp},
@@ -21,6 +26,7 @@ use keyrack_ledger::{KeyClaim, KeyHome, KeyScope, LedgerError, Outcome};
 use uuid::Uuid;
 
 use crate::{
+    channel_world::{Channel, address, delivered, revision},
     desk_world::{DeskWorld, payment},
     world::{fresh_key, guest, key},
 };
@@ -40,11 +46,21 @@ enum Member {
     Confirms,
     Releases,
     WantsTheLastUnit,
+    Delivers,
+    DeliversAgain,
+    Modifies,
+    WithdrawsTheDelivered,
+    WantsTheLastUnitForAChannel,
 }
 
-const KINDS: [Member; 8] = [
+const KINDS: [Member; 13] = [
+    Member::Delivers,
+    Member::DeliversAgain,
     Member::Fits,
+    Member::WantsTheLastUnitForAChannel,
     Member::WantsTheLastUnit,
+    Member::Modifies,
+    Member::WithdrawsTheDelivered,
     Member::Confirms,
     Member::MeetsAFullNight,
     Member::Replays,
@@ -55,7 +71,7 @@ const KINDS: [Member; 8] = [
 
 #[tokio::test]
 async fn a_batch_answers_as_its_members_one_by_one() {
-    for size in [1, 2, 64, 128] {
+    for size in [1, 2, 13, 64, 128] {
         let (together, singly) = (DeskWorld::new().await, DeskWorld::new().await);
         let batch = set_up(&together, size).await;
         let ones = set_up(&singly, size).await;
@@ -65,7 +81,9 @@ async fn a_batch_answers_as_its_members_one_by_one() {
             expected.push(told(singly.ledger().run(operation).await));
         }
         assert_eq!(answers, expected, "{size} members");
-        for night in ["2026-11-14", "2026-11-15", "2026-12-01", "2026-12-10", "2026-12-11"] {
+        for night in
+            ["2026-11-14", "2026-11-15", "2026-11-16", "2026-11-17", "2026-12-01", "2026-12-10", "2026-12-11"]
+        {
             assert_eq!(together.counters(night).await, singly.counters(night).await, "{size}: {night}");
         }
         together.verify().await;
@@ -74,20 +92,20 @@ async fn a_batch_answers_as_its_members_one_by_one() {
 }
 
 async fn set_up(at: &DeskWorld, size: usize) -> Vec<Change> {
-    at.sellable(OPEN, 500).await;
+    at.sellable(("2026-11-14", "2026-11-18"), 500).await;
     at.sellable(FULL, 0).await;
     at.sellable(LAST_UNIT, 1).await;
     let expired = guest();
     let expired = (at.quote(&expired, OPEN).await, expired);
     at.advance(601).await;
     let mut operations = Vec::new();
-    for member in KINDS.into_iter().cycle().take(size) {
-        operations.push(operation(at, member, &expired).await);
+    for (place, member) in KINDS.into_iter().cycle().take(size).enumerate() {
+        operations.push(operation(at, member, place, &expired).await);
     }
     operations
 }
 
-async fn operation(at: &DeskWorld, member: Member, expired: &(QuoteId, Caller)) -> Change {
+async fn operation(at: &DeskWorld, member: Member, place: usize, expired: &(QuoteId, Caller)) -> Change {
     let caller = guest();
     match member {
         Member::Fits => hold(&caller, at.quote(&caller, OPEN).await, "K").into(),
@@ -110,7 +128,32 @@ async fn operation(at: &DeskWorld, member: Member, expired: &(QuoteId, Caller)) 
             release(&caller, held, "R").into()
         }
         Member::Confirms => confirm(at, &caller).await.into(),
+        Member::Delivers | Member::DeliversAgain => {
+            // The second of a pair brings the booking of the first, in one batch or after it.
+            let booking = if matches!(member, Member::Delivers) { place } else { place - 1 };
+            deliver(at, &format!("D{booking}"), delivered(OPEN)).await
+        }
+        Member::WantsTheLastUnitForAChannel => deliver(at, &format!("L{place}"), delivered(LAST_UNIT)).await,
+        Member::Modifies => {
+            let channel = Channel::of(at).await;
+            channel.put(at, &format!("M{place}"), delivered(OPEN)).await;
+            deliver(at, &format!("M{place}"), revision(2, ("2026-11-15", "2026-11-18"))).await
+        }
+        // The modification before it in the batch is what it cancels.
+        Member::WithdrawsTheDelivered => withdraw(at, &format!("M{}", place - 1)).await,
     }
+}
+
+async fn deliver(at: &DeskWorld, booking: &str, delivered: Delivered) -> Change {
+    let channel = Channel::of(at).await;
+    let operation = channel_booking::operation(&at.desk, &channel.caller, address(at, booking), &delivered);
+    operation.await.expect("a delivery").into()
+}
+
+async fn withdraw(at: &DeskWorld, booking: &str) -> Change {
+    let Change::ChannelBook(known) = deliver(at, booking, delivered(OPEN)).await else { unreachable!() };
+    let ChannelBookOp { hotel, caller, key, try_id, .. } = known;
+    ChannelCancelOp { hotel, caller, key, try_id }.into()
 }
 
 /// A key's claim whose input is told by its target alone.
@@ -215,6 +258,10 @@ fn told(answer: Result<Outcome<ChangeAnswer>, LedgerError>) -> String {
             format!("sold out {}", nights.collect::<Vec<_>>().join(" "))
         }
         ChangeAnswer::Release(ReleaseAnswer::Ended(view)) => format!("{:?}", view.state),
+        ChangeAnswer::ChannelBook(BookAnswer::Booked(booked)) => format!("{:?}", booked.delivery),
+        ChangeAnswer::ChannelCancel(WithdrawAnswer::Withdrawn(withdrawn)) => {
+            format!("withdrawn, before: {}", withdrawn.before)
+        }
         ChangeAnswer::Confirm(answer) => format!("{answer:?}"),
         other => format!("{other:?}"),
     };
@@ -239,6 +286,33 @@ async fn copies_in_one_batch_get_the_answer_of_the_first() {
         std::iter::once("placed").chain(std::iter::repeat_n("replayed placed", 5)).collect();
     assert_eq!(answers, expected);
     assert_eq!(at.counters("2026-12-10").await, (1, 1, 0));
+    at.verify().await;
+}
+
+/// The same of one booking of a channel: whoever comes first is asked first.
+#[tokio::test]
+async fn deliveries_of_one_booking_in_one_batch_are_answered_in_their_order() {
+    let at = DeskWorld::new().await;
+    let mut batch = Vec::new();
+    for _ in 0..3 {
+        batch.push(deliver(&at, "X1", delivered(OPEN)).await);
+    }
+    batch.push(deliver(&at, "X1", revision(2, LAST_UNIT)).await);
+    batch.push(withdraw(&at, "X1").await);
+    batch.push(withdraw(&at, "X1").await);
+    batch.push(deliver(&at, "X1", delivered(OPEN)).await);
+    let answers: Vec<String> = at.ledger().run_batch(batch).await.into_iter().map(told).collect();
+    let expected = [
+        "Created",
+        "Repeated",
+        "Repeated",
+        "Modified",
+        "withdrawn, before: false",
+        "withdrawn, before: true",
+        "ChannelBook(Inactive)",
+    ];
+    assert_eq!(answers, expected);
+    assert_eq!((at.counters("2026-11-14").await, at.counters("2026-12-10").await), ((5, 0, 0), (5, 0, 0)));
     at.verify().await;
 }
 

@@ -17,7 +17,7 @@ use keyrack_domain::{
 use keyrack_ledger::{Ledger, Settings};
 
 use self::driver::Driver;
-use crate::{desk_world::DeskWorld, world::guest};
+use crate::{channel_world::Channel, desk_world::DeskWorld, world::guest};
 
 const NIGHTS: (&str, &str) = ("2026-11-14", "2026-11-20");
 
@@ -28,6 +28,7 @@ const WORST: Duration = Duration::from_secs(5);
 pub(crate) struct Shared {
     at: DeskWorld,
     guests: Vec<Caller>,
+    channel: Channel,
     held: Mutex<Vec<Held>>,
     reserved: Mutex<Vec<ReservationId>>,
 }
@@ -54,7 +55,8 @@ async fn b109_two_processes_with_random_batches_meet_no_deadlock_no_drift_and_no
     };
     let ledgers = [1, 2].map(|_| Ledger::new(at.database().database(), Settings::default()));
     let guests = (0..6).map(|_| guest()).collect();
-    let shared = Shared { at, guests, held: Mutex::default(), reserved: Mutex::default() };
+    let channel = Channel::of(&at).await;
+    let shared = Shared { at, guests, channel, held: Mutex::default(), reserved: Mutex::default() };
     let until = Instant::now() + lasts;
     let drivers = ledgers.iter().zip(1..).map(|(ledger, seed)| Driver::new(&shared, ledger, seed).run(until));
     let seen = futures::future::join_all(drivers).await;

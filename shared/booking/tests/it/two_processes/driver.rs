@@ -12,6 +12,11 @@ use keyrack_booking::{
         price::Wanted,
     },
     change::{Change, ChangeAnswer},
+    channel_booking::{
+        self, Delivered, Delivery,
+        operation::{BookAnswer, ChannelBookOp},
+        withdrawal::{ChannelCancelOp, WithdrawAnswer},
+    },
     confirm::ConfirmAnswer,
     edit_inventory::operation::{EditAnswer, EditInventoryOp},
     expire::{ExpireAnswer, ExpireOp},
@@ -33,6 +38,7 @@ use futures::future::join_all;
 use super::{Held, Shared};
 use crate::{
     batches::{claim, completion, hold, release, start},
+    channel_world::{self, address},
     world::{day, room},
 };
 
@@ -65,6 +71,9 @@ impl<'s> Driver<'s> {
             "edited",
             "cancelled",
             "paid back",
+            "delivered",
+            "modified",
+            "withdrawn",
         ];
         let seen = Seen { worst: Duration::ZERO, did: kinds.map(|kind| (kind, 0)).into() };
         Self {
@@ -113,7 +122,7 @@ impl<'s> Driver<'s> {
     }
 
     async fn member(&mut self) -> Option<Change> {
-        match self.draw(12) {
+        match self.draw(15) {
             0 => self.some_hold().map(|held| {
                 release(&self.shared.guests[held.who], held.hold, &format!("R{}", held.hold.uuid())).into()
             }),
@@ -125,6 +134,8 @@ impl<'s> Driver<'s> {
             5 => Some(self.edit().await.into()),
             6 => Some(self.cancel().await?.into()),
             7 => Some(self.pay_back().await?.into()),
+            8 | 9 => Some(self.deliver().await.into()),
+            10 => Some(self.withdraw().await.into()),
             _ => Some(self.place().await.into()),
         }
     }
@@ -172,6 +183,27 @@ impl<'s> Driver<'s> {
             wanted,
             if_match: if self.draw(3) == 0 { 2 } else { 1 },
         })
+    }
+
+    /// Some booking of the channel, new to it or known, by some revision of it.
+    async fn deliver(&mut self) -> ChannelBookOp {
+        let rooms: &[&str] = [&["RT-STD", "RT-DLX"][..], &["RT-DLX"], &["RT-STD"]][self.draw(3)];
+        let first = 14 + self.draw(5);
+        let last = first + 1 + self.draw(20 - first);
+        let stay = (format!("2026-11-{first}"), format!("2026-11-{last}"));
+        let rooms = rooms.iter().map(|room_type| channel_world::room(room_type)).collect();
+        let revision = i64::try_from(self.draw(6)).expect("small");
+        let delivered = Delivered { rooms, revision, ..channel_world::delivered((&stay.0, &stay.1)) };
+        let booking = format!("X{}", self.draw(60));
+        let at = &self.shared.at;
+        let caller = &self.shared.channel.caller;
+        let asked = channel_booking::operation(&at.desk, caller, address(at, &booking), &delivered);
+        asked.await.expect("a delivery")
+    }
+
+    async fn withdraw(&mut self) -> ChannelCancelOp {
+        let ChannelBookOp { hotel, caller, key, try_id, .. } = self.deliver().await;
+        ChannelCancelOp { hotel, caller, key, try_id }
     }
 
     async fn pay_back(&mut self) -> Option<StaffRefundOp> {
@@ -234,7 +266,8 @@ impl<'s> Driver<'s> {
             Ok(Outcome::Answered(answer)) => answer,
             Ok(_) => return,
             Err(error) => {
-                let late = matches!(error.source, keyrack_db::DbError::LockTimeout(_));
+                use keyrack_db::DbError::{LockTimeout, TryLockTimeout};
+                let late = matches!(error.source, LockTimeout(_) | TryLockTimeout);
                 assert!(late, "only a lock may be late: {error:?}");
                 return;
             }
@@ -267,12 +300,22 @@ impl<'s> Driver<'s> {
                 reserved.drain(..old);
                 "confirmed"
             }
+            ChangeAnswer::ChannelBook(BookAnswer::Booked(booked)) => match booked.delivery {
+                Delivery::Created => "delivered",
+                Delivery::Modified => "modified",
+                Delivery::Repeated => return,
+            },
+            ChangeAnswer::ChannelCancel(WithdrawAnswer::Withdrawn(withdrawn)) if !withdrawn.before => {
+                "withdrawn"
+            }
             ChangeAnswer::Cancel(CancelAnswer::Cancelled(_)) => "cancelled",
             ChangeAnswer::StaffRefund(StaffRefundAnswer::Requested(_)) => "paid back",
             ChangeAnswer::EditInventory(EditAnswer::Edited(_)) => "edited",
             // The counters carry every hold that was ever placed here: an alarm would be a false one.
             ChangeAnswer::Release(ReleaseAnswer::Drift(_))
             | ChangeAnswer::Expire(ExpireAnswer::Drift(_))
+            | ChangeAnswer::ChannelBook(BookAnswer::Drift(..))
+            | ChangeAnswer::ChannelCancel(WithdrawAnswer::Drift(..))
             | ChangeAnswer::Cancel(CancelAnswer::Drift(_)) => {
                 panic!("a drift alarm: {change:?}")
             }
