@@ -12,7 +12,7 @@ use crate::{
         PLACE_HOLD, Retry, SETTLE_REFUND, START_ATTEMPT,
     },
     process::Process,
-    sandbox::{Sandbox, charges, lose_notices},
+    sandbox::{Sandbox, charges},
 };
 
 /// Of every operation of the ledger, in their order. At all but the last nothing has been committed.
@@ -294,8 +294,6 @@ impl<'s> Late<'s> {
     async fn capture(sandbox: &'s Sandbox, number: usize, point: &str, closed: bool) -> Self {
         let environment = [("KEYRACK_ABORT_AT", point), ("KEYRACK_PROVIDER__DEADLINE_MS", "1000")];
         let (process, base_url) = sandbox.start(&environment).await;
-        // The sweep is to find out, and the sender of refunds: a notice would spare them what they are tried for.
-        lose_notices(&base_url).await;
         let guest = Guest::new(&base_url).await.number(number);
         let hold = guest.hold(&guest.quote().await).await;
         let pending = guest.book_with(&hold, "pm_slow").await.expect("an answer");
@@ -357,8 +355,6 @@ struct Died<'s> {
 impl<'s> Died<'s> {
     async fn while_booking(sandbox: &'s Sandbox, number: usize, point: &str, method: &'static str) -> Self {
         let (process, base_url) = sandbox.start_dying_at(point).await;
-        // Else the provider's notice may confirm before the request does.
-        lose_notices(&base_url).await;
         let captured_before = captured(&base_url).await;
         let guest = Guest::new(&base_url).await.number(number);
         let hold = guest.hold(&guest.quote().await).await;

@@ -130,10 +130,3 @@ pub(crate) async fn charges(base_url: &str) -> Vec<Value> {
     let answer = reqwest::get(format!("{base_url}/simulator/charges")).await.expect("an answer");
     body(answer, StatusCode::OK).await["items"].as_array().expect("charges").clone()
 }
-
-/// The sandbox's provider tells nothing by itself from now on: what happens is the caller's doing, or the sweep's.
-pub(crate) async fn lose_notices(base_url: &str) {
-    let nobody = Guest::with_token(base_url, "none");
-    let lose = nobody.post("/simulator/notices", "none", &json!({ "lose": true })).await;
-    body(lose.expect("an answer"), StatusCode::OK).await;
-}

@@ -8,16 +8,8 @@ use tokio::runtime::Handle;
 use crate::{
     booking::{Guest, body, id},
     crashes::release_capture,
-    process::Process,
-    sandbox::{Sandbox, lose_notices},
+    sandbox::Sandbox,
 };
-
-/// A sandbox whose provider tells nothing by itself: the sweep has to find out.
-async fn start(sandbox: &Sandbox) -> (Process, String) {
-    let (process, base_url) = sandbox.start(&[]).await;
-    lose_notices(&base_url).await;
-    (process, base_url)
-}
 
 async fn items(operator: &Guest, id: &str) -> Vec<Value> {
     let timeline = operator.get(&format!("/v1/ops/bookings/{id}/timeline?limit=100")).await;
@@ -37,7 +29,7 @@ fn word(item: &Value) -> String {
 #[tokio::test]
 async fn a_process_killed_over_a_payment_leaves_its_question_and_the_retry_says_where_it_picked_up() {
     let sandbox = Sandbox::new();
-    let (process, base_url) = start(&sandbox).await;
+    let (process, base_url) = sandbox.start(&[]).await;
     let guest = Guest::new(&base_url).await;
     let hold = guest.hold(&guest.quote().await).await;
     let operator = sandbox.operator(&base_url);
@@ -51,7 +43,7 @@ async fn a_process_killed_over_a_payment_leaves_its_question_and_the_retry_says_
     process.kill().await;
     booking.await.expect("no panic").expect_err("the process has died");
 
-    let (process, base_url) = start(&sandbox).await;
+    let (process, base_url) = sandbox.start(&[]).await;
     let guest = guest.at(&base_url);
     let retried = guest.book_with(&hold, "pm_slow").await.expect("an answer");
     let attempt = id(&body(retried, StatusCode::ACCEPTED).await);
