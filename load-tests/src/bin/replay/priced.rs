@@ -297,7 +297,7 @@ mod tests {
         let Reserved { reservation, wish, total, .. } = reserved("180.00");
         let text = serde_json::json!({
             "id": reservation, "state": "CONFIRMED", "version": 2, "hotel": "PT-CITY",
-            "check_in": wish.check_in, "check_out": wish.check_out, "rooms": [], "charges": [],
+            "check_in": wish.check_in, "check_out": wish.check_out, "rooms": [], "charges": [], "schedule": [],
             "total": keyrack_api_types::money::Money::from(total), "refunds": [],
             "guest": { "name": name }, "created_at": "2031-07-01T09:00:00Z",
         });

@@ -1,6 +1,8 @@
 //! Changing a stay: only what is added is allocated, only what is dropped goes back, and any failure leaves
 //! the guest with the stay they had.
 
+mod paying;
+
 use futures::future::join_all;
 use keyrack_booking::{
     Answered,
@@ -27,7 +29,6 @@ use keyrack_domain::{
     restriction::Rule,
 };
 use keyrack_testkit::{Fault, Gates};
-use tokio::runtime::Handle;
 
 use crate::{
     desk_world::DeskWorld,
@@ -286,136 +287,6 @@ async fn an_edited_rate_counts_for_added_nights_alone() {
     at.world.set_rates(&at.hotel, vec![dearer]).await;
     let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
     assert_eq!(money(&change), ["10080.00", "0.00", "24640.00", "10080.00"]);
-}
-
-#[tokio::test]
-async fn a_declined_card_leaves_the_stay_and_another_one_may_pay() {
-    let at = DeskWorld::new().await;
-    let guest = guest();
-    let booked = book(&at, &guest, STAY, 1).await;
-    let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
-    let request = |method, name| confirmation(&change, Some(method), 1, key(name));
-    let declined = change_stay::confirm(&at.desk, &guest, request("pm_declined", "A")).await.expect("told");
-    assert!(matches!(declined.answer, Confirmed::Declined { .. }), "{declined:?}");
-    assert_eq!(at.counters("2026-11-16").await, (5, 0, 0), "what was held has gone back");
-    assert_eq!(
-        (state(&at, &guest, &change).await, shown(&at, &guest, booked.id).await.version),
-        (ChangeState::Priced, 1)
-    );
-    at.verify().await;
-    let paid = change_stay::confirm(&at.desk, &guest, request("pm_ok", "B")).await.expect("told");
-    assert!(matches!(paid.answer, Confirmed::Changed(_)), "{paid:?}");
-    // The first call is still told what became of it.
-    let again = change_stay::confirm(&at.desk, &guest, request("pm_declined", "A")).await.expect("told");
-    assert!(again.replayed && matches!(again.answer, Confirmed::Declined { .. }), "{again:?}");
-    let again = change_stay::confirm(&at.desk, &guest, request("pm_ok", "B")).await.expect("told");
-    assert!(again.replayed && matches!(again.answer, Confirmed::Changed(_)), "{again:?}");
-    assert_eq!((at.captures(), at.counters("2026-11-16").await), (2, (5, 0, 1)));
-    at.verify().await;
-}
-
-/// The provider has taken the difference and its answer is lost: the resolver finds it and changes the stay.
-#[tokio::test]
-async fn b077_a_lost_answer_of_the_provider_ends_in_the_changed_stay() {
-    let at = DeskWorld::impatient(Gates::new().points()).await;
-    let guest = guest();
-    let booked = book(&at, &guest, STAY, 1).await;
-    let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
-    let pending = confirm(&at, &guest, &change, Some("pm_lost_response"), 1).await.expect("told").answer;
-    assert!(matches!(pending, Confirmed::Pending { .. }), "{pending:?}");
-    assert_eq!(
-        (at.counters("2026-11-16").await, shown(&at, &guest, booked.id).await.version),
-        ((5, 1, 0), 1)
-    );
-    // A second change has to wait; the stay itself does not.
-    let other = price(&at, &guest, dates(booked.id, ("2026-11-15", "2026-11-16"), 1)).await;
-    let refused = confirm(&at, &guest, &other, None, 1).await;
-    assert!(matches!(refused, Err(ConfirmChangeError::InProgress(id)) if id == change.id), "{refused:?}");
-    at.advance(121).await;
-    at.settle_money().await;
-    assert_eq!(state(&at, &guest, &change).await, ChangeState::Completed);
-    assert_eq!((at.counters("2026-11-16").await, at.captures()), ((5, 0, 1), 2));
-    at.verify().await;
-    let stale = confirm(&at, &guest, &other, None, 1).await;
-    assert!(matches!(stale, Err(ConfirmChangeError::Stale(2, _))), "{stale:?}");
-}
-
-#[tokio::test]
-async fn b077_a_payment_that_never_arrived_leaves_the_stay_and_nothing_held() {
-    let at = DeskWorld::impatient(Gates::new().points()).await;
-    let guest = guest();
-    let booked = book(&at, &guest, STAY, 1).await;
-    let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
-    let pending = confirm(&at, &guest, &change, Some("pm_timeout"), 1).await.expect("told").answer;
-    assert!(matches!(pending, Confirmed::Pending { .. }), "{pending:?}");
-    at.advance(121).await;
-    at.settle_money().await;
-    assert_eq!((state(&at, &guest, &change).await, at.captures()), (ChangeState::Priced, 1));
-    assert_eq!(
-        (at.counters("2026-11-16").await, shown(&at, &guest, booked.id).await.version),
-        ((5, 0, 0), 1)
-    );
-    at.verify().await;
-}
-
-/// The hold of what it adds has ended and somebody else has the night: the capture that comes late goes back.
-#[tokio::test]
-async fn a_late_capture_of_a_change_goes_back_and_nobody_elses_night_is_touched() {
-    let at = DeskWorld::impatient(Gates::new().points()).await;
-    at.sellable(("2026-11-16", "2026-11-17"), 1).await;
-    let (first, second) = (guest(), guest());
-    let booked = book(&at, &first, STAY, 1).await;
-    let change = price(&at, &first, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
-    let pending = confirm(&at, &first, &change, Some("pm_slow"), 1).await.expect("told").answer;
-    let Confirmed::Pending { attempt, .. } = pending else { panic!("{pending:?}") };
-    at.advance(601).await;
-    assert_eq!(at.expire().await.expired, 1);
-    let taken = book(&at, &second, ("2026-11-16", "2026-11-17"), 1).await;
-    at.let_captured(attempt).await;
-    at.settle_money().await;
-    assert_eq!(
-        (state(&at, &first, &change).await, at.counters("2026-11-16").await),
-        (ChangeState::Failed, (1, 0, 1))
-    );
-    assert_eq!(shown(&at, &first, booked.id).await.version, 1);
-    assert_eq!(shown(&at, &second, taken.id).await.state, ReservationState::Confirmed);
-    let refund = at.database().value("SELECT json_build_array(state, amount::text) FROM refunds").await;
-    assert_eq!(refund, serde_json::json!(["SUCCEEDED", "7280.000"]));
-    at.verify().await;
-}
-
-/// The stay is cancelled while its change is being paid for: the cancellation stands, and the difference goes
-/// back.
-#[tokio::test]
-async fn a_stay_that_is_cancelled_under_its_change_stays_cancelled() {
-    let gates = Gates::new();
-    let at = DeskWorld::with_points(gates.points()).await;
-    let guest = guest();
-    let booked = book(&at, &guest, STAY, 1).await;
-    let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
-    let mut gate = gates.close("pay.after_provider");
-    let paying = Handle::current().spawn({
-        let (desk, guest) = (at.desk.clone(), guest.clone());
-        let request = confirmation(&change, Some("pm_ok"), 1, key("K"));
-        async move { change_stay::confirm(&desk, &guest, request).await }
-    });
-    gate.reached().await;
-    cancel(&at, &guest, booked.id, 1).await;
-    gate.open();
-    let pending = paying.await.expect("it runs").expect("told").answer;
-    assert!(matches!(pending, Confirmed::Pending { .. }), "{pending:?}");
-    at.settle_money().await;
-    let failed =
-        change_stay::confirm(&at.desk, &guest, confirmation(&change, Some("pm_ok"), 1, key("K"))).await;
-    let failed = failed.expect("told");
-    assert!(failed.replayed && matches!(failed.answer, Confirmed::Failed { .. }), "{failed:?}");
-    let after = shown(&at, &guest, booked.id).await;
-    assert_eq!((after.state, after.version), (ReservationState::Cancelled, 2));
-    for night in ["2026-11-14", "2026-11-15", "2026-11-16"] {
-        assert_eq!(at.counters(night).await, (5, 0, 0), "{night}");
-    }
-    assert_eq!(at.count("refunds WHERE state = 'SUCCEEDED'").await, 2);
-    at.verify().await;
 }
 
 /// B078: changes of one version, all at once: one is carried out, the others are told.
