@@ -28,11 +28,9 @@ use keyrack_domain::{
     reservation::ReservationState,
     restriction::Rule,
 };
-use keyrack_testkit::{Fault, Gates};
 
 use crate::{
     desk_world::DeskWorld,
-    disconnects::{COMMIT, through_a_proxy},
     world::{day, fresh_key, guest, key, room},
 };
 
@@ -433,22 +431,4 @@ async fn a_price_ends_and_strangers_and_other_stays_see_nothing_of_it() {
     let late = confirm(&at, &owner, &change, None, 1).await;
     assert!(matches!(late, Err(ConfirmChangeError::Expired(_))), "{late:?}");
     assert_eq!(shown(&at, &owner, booked.id).await.version, 1);
-}
-
-/// B050: the answer of the COMMIT is lost; the caller gets the original answer, and nothing happens twice.
-#[tokio::test]
-async fn b050_a_change_whose_commit_is_not_answered_is_told_once() {
-    let at = DeskWorld::new().await;
-    let guest = guest();
-    let booked = book(&at, &guest, STAY, 1).await;
-    let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-15"), 1)).await;
-    let (desk, proxy) = through_a_proxy(&at, Gates::new().points()).await;
-    let fired = proxy.arm(Fault::LoseAnswer(COMMIT.to_vec()));
-    let changed = change_stay::confirm(&desk, &guest, confirmation(&change, None, 1, key("K"))).await;
-    fired.wait().await;
-    let changed = changed.expect("the truth");
-    assert!(!changed.replayed && matches!(changed.answer, Confirmed::Changed(_)), "{changed:?}");
-    assert_eq!((at.count("refunds").await, at.counters("2026-11-15").await), (1, (5, 0, 0)));
-    at.settle_money().await;
-    at.verify().await;
 }

@@ -1,13 +1,14 @@
-//! Changes whose difference has to be paid, and what becomes of them when that goes wrong.
+//! Changes whose way goes wrong: at the payment, under a cancellation, at the commit.
 
 use keyrack_booking::change_stay::{self, ConfirmChangeError, Confirmed};
 use keyrack_domain::{change::ChangeState, reservation::ReservationState};
-use keyrack_testkit::Gates;
+use keyrack_testkit::{Fault, Gates};
 use tokio::runtime::Handle;
 
 use super::{STAY, book, cancel, confirm, confirmation, dates, price, shown, state};
 use crate::{
     desk_world::DeskWorld,
+    disconnects::{COMMIT, through_a_proxy},
     world::{guest, key},
 };
 
@@ -138,5 +139,23 @@ async fn a_stay_that_is_cancelled_under_its_change_stays_cancelled() {
         assert_eq!(at.counters(night).await, (5, 0, 0), "{night}");
     }
     assert_eq!(at.count("refunds WHERE state = 'SUCCEEDED'").await, 2);
+    at.verify().await;
+}
+
+/// B050: the answer of the COMMIT is lost; the caller gets the original answer, and nothing happens twice.
+#[tokio::test]
+async fn b050_a_change_whose_commit_is_not_answered_is_told_once() {
+    let at = DeskWorld::new().await;
+    let guest = guest();
+    let booked = book(&at, &guest, STAY, 1).await;
+    let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-15"), 1)).await;
+    let (desk, proxy) = through_a_proxy(&at, Gates::new().points()).await;
+    let fired = proxy.arm(Fault::LoseAnswer(COMMIT.to_vec()));
+    let changed = change_stay::confirm(&desk, &guest, confirmation(&change, None, 1, key("K"))).await;
+    fired.wait().await;
+    let changed = changed.expect("the truth");
+    assert!(!changed.replayed && matches!(changed.answer, Confirmed::Changed(_)), "{changed:?}");
+    assert_eq!((at.count("refunds").await, at.counters("2026-11-15").await), (1, (5, 0, 0)));
+    at.settle_money().await;
     at.verify().await;
 }
