@@ -102,7 +102,10 @@ impl Schedule {
 
     /// The stay costs more by so much: the last charge that is owed takes it, or a new one, due at `due`.
     pub(crate) fn grow(&mut self, by: Money, kind: DueKind, due: Moment) {
-        let last = self.after.iter().rposition(|charge| charge.state.is_owed() && !charge.is_in_flight());
+        // One that was tried for the last time collects nothing more.
+        let goes_on = |charge: &ChargeRow| charge.next_try_at.is_some() || charge.kind == DueKind::AtProperty;
+        let takes = |charge: &ChargeRow| charge.state.is_owed() && !charge.is_in_flight() && goes_on(charge);
+        let last = self.after.iter().rposition(takes);
         let grown = last.and_then(|place| Some((place, self.after[place].amount.plus(by)?)));
         match grown {
             Some((place, amount)) => self.after[place].amount = amount,

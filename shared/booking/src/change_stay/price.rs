@@ -10,7 +10,7 @@ use keyrack_domain::{
     hotel_profile::HotelProfile,
     money::Money,
     occupancy::RoomRequest,
-    policy::PaymentPolicy,
+    policy::{CancellationPolicy, PaymentPolicy, Rung},
     pricing::{self, DailyRate},
     quote::{Charge, ChargeKind, QuoteDocument, QuotedNight, QuotedRoom},
     schedule,
@@ -159,9 +159,10 @@ fn room_of(
     };
     let nights: Vec<QuotedNight> = stay.nights().map(night).collect::<Option<_>>()?;
     let first = nights.first()?.amount;
-    // A room that stays under its plan keeps the terms under which it was sold.
-    let before = number.and_then(|number| sold.room(number));
-    let terms = before.filter(|room| room.rate_plan_id == wanted.rate_plan.id);
+    // A room that stays keeps the terms under which it was sold, also under another plan: else a change would
+    // buy what they refuse.
+    let terms = number.and_then(|number| sold.room(number));
+    let arrivals = (sold.row.stay.check_in(), stay.check_in());
     Some(QuotedRoom {
         room_type_id: wanted.room_type.id,
         room_type: wanted.room_type.code.clone(),
@@ -173,10 +174,23 @@ fn room_of(
         nights,
         total: first,
         first_night: first,
-        cancellation: terms.map_or(&wanted.rate_plan.cancellation, |room| &room.cancellation).clone(),
+        cancellation: terms.map_or_else(
+            || wanted.rate_plan.cancellation.clone(),
+            |room| as_sold(&room.cancellation, arrivals),
+        ),
         payment: terms.map_or(wanted.rate_plan.payment, |room| room.payment),
         deposit: terms.map_or(wanted.rate_plan.deposit, |room| room.deposit),
     })
+}
+
+/// With a later arrival the policy's instants stay where they were; an earlier one takes them along.
+fn as_sold(policy: &CancellationPolicy, (before, after): (NaiveDate, NaiveDate)) -> CancellationPolicy {
+    let later = u16::try_from((after - before).num_days()).unwrap_or(0);
+    let rung = |rung: &Rung| Rung {
+        until_days_before: rung.until_days_before.saturating_add(later),
+        ..rung.clone()
+    };
+    CancellationPolicy { rungs: policy.rungs.iter().map(rung).collect() }
 }
 
 /// For the value that a room loses, date by date: a night that becomes dearer does not make up for one that

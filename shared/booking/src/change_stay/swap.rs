@@ -199,6 +199,9 @@ impl Swap<'_> {
         let later = self.document.schedule.iter().find(|due| due.at.is_some());
         if let Some(due) = later {
             schedule.move_to(due.kind, due.at.unwrap_or(facts.now));
+        } else {
+            // The day of the balance has passed for the stay as it is now.
+            schedule.move_to(DueKind::Balance, facts.now);
         }
         let more = self.change.difference;
         if more.amount() > zero.amount() {

@@ -275,6 +275,21 @@ async fn what_goes_late_costs_by_the_policy_that_was_sold() {
     at.verify().await;
 }
 
+/// A later arrival does not bring back a freedom that has passed.
+#[tokio::test]
+async fn a_change_never_buys_a_milder_policy() {
+    let at = DeskWorld::new().await;
+    let guest = guest();
+    let booked = book(&at, &guest, STAY, 1).await;
+    at.world.clock("2026-11-13T00:00:00Z").await;
+    let later = price(&at, &guest, dates(booked.id, ("2026-11-15", "2026-11-17"), 1)).await;
+    assert_eq!(money(&later), ["7280.00", "7280.00", "21840.00", "7280.00"]);
+    completed(&at, &guest, &later, Some("pm_ok"), 1).await;
+    cancel(&at, &guest, booked.id, 2).await;
+    assert_eq!(at.count("refunds").await, 0);
+    at.verify().await;
+}
+
 /// Nights that stay keep the price at which they were sold.
 #[tokio::test]
 async fn an_edited_rate_counts_for_added_nights_alone() {

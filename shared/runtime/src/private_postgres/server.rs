@@ -124,6 +124,8 @@ fn command(
         format!("idle_in_transaction_session_timeout={}", settings.idle_in_transaction_timeout.as_millis()),
         // Below the product's lock time-out of half a second: a deadlock is told as one, not as a lock that was late.
         "deadlock_timeout=200ms".to_owned(),
+        // A session that is beginning while its client stands still holds up every DROP DATABASE.
+        "authentication_timeout=10s".to_owned(),
         format!("fsync={on_off}"),
         format!("full_page_writes={on_off}"),
         "timezone=UTC".to_owned(),
