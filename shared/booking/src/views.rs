@@ -94,11 +94,21 @@ pub struct ChargeView {
     pub amount: Money,
     pub due_at: Moment,
     pub state: ChargeState,
+    /// Of what the desk has taken, what it has to give back. Absent where that is nothing.
+    #[serde(default)]
+    pub owed_back: Option<Money>,
 }
 
 impl ChargeView {
-    pub(crate) const fn of(row: &ChargeRow) -> Self {
-        Self { number: row.number, kind: row.kind, amount: row.amount, due_at: row.due_at, state: row.state }
+    pub(crate) fn of(row: &ChargeRow) -> Self {
+        Self {
+            number: row.number,
+            kind: row.kind,
+            amount: row.amount,
+            due_at: row.due_at,
+            state: row.state,
+            owed_back: Some(row.owed_back).filter(|owed| !owed.is_zero()),
+        }
     }
 }
 

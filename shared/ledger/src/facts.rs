@@ -252,7 +252,8 @@ impl ReservationFacts {
         self.given_back.retain(|unit| unit.room != cancelled.room);
         let room = self.rooms.iter_mut().find(|room| room.room == cancelled.room);
         if let Some(room) = room {
-            room.cancelled = Some(Cancelled { penalty: cancelled.penalty, at: now });
+            let RoomCancelled { penalty, refund, .. } = *cancelled;
+            room.cancelled = Some(Cancelled { penalty, refund: Some(refund), at: now });
         }
     }
 
@@ -278,7 +279,7 @@ impl ReservationFacts {
                 room.total = total;
             }
             if let Some(penalty) = of(&change.removed, room.room) {
-                room.cancelled = Some(Cancelled { penalty, at: now });
+                room.cancelled = Some(Cancelled { penalty, refund: None, at: now });
             }
         }
         self.given_back.retain(|unit| of(&change.removed, unit.room).is_none());

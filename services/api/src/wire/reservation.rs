@@ -66,6 +66,7 @@ pub(crate) fn charge(view: &ChargeView, hotel: &HotelRef) -> ReservationCharge {
         amount: view.amount.to_string(),
         due_at: local(view.due_at, hotel.zone),
         state: view.state.into(),
+        owed_back: view.owed_back.map(|owed| owed.to_string()),
     }
 }
 

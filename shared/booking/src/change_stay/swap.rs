@@ -214,16 +214,19 @@ impl Swap<'_> {
             let (kind, at) = later.map_or((DueKind::Balance, None), |due| (due.kind, due.at));
             schedule.grow(more, kind, at.unwrap_or(facts.now));
         } else if let Some(less) = zero.minus(more) {
-            self.give_back(schedule.lessen(less), facts, changes);
+            let less = schedule.lessen(less);
+            self.give_back(less, &mut schedule, facts, changes);
         }
         schedule.write(changes);
     }
 
-    fn give_back(&self, less: Money, facts: &Facts, changes: &mut Changes) {
+    fn give_back(&self, less: Money, schedule: &mut Schedule, facts: &Facts, changes: &mut Changes) {
         let payments = payments(self.reservation, facts);
-        let above = left(&payments, less.currency()).minus(self.change.total);
+        let kept = left(&payments, less.currency()).plus(schedule.kept_at_the_desk());
+        let above = kept.and_then(|kept| kept.minus(self.change.total));
         let Some(above) = above.filter(|above| above.amount() > Decimal::ZERO) else { return };
-        pay_back(self.refund, &payments, lesser(less, above), CHANGED, facts.now, changes);
+        let refund = schedule.pay_back(lesser(less, above), &payments);
+        pay_back(self.refund, &payments, refund, CHANGED, facts.now, changes);
     }
 
     fn tell(&self, replaced: &StayReplaced, facts: &Facts, changes: &mut Changes) {
