@@ -1,14 +1,14 @@
 //! Reservations: confirmed stays.
 
 use keyrack_domain::{
-    ids::{AttemptId, HoldId, ReservationId},
+    ids::{AttemptId, ChangeId, HoldId, ReservationId},
     reservation,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    booking::Refund,
+    booking::{NextAction, Refund},
     date::Date,
     guest::Guest,
     instant::Instant,
@@ -36,6 +36,9 @@ pub struct Reservation {
     pub refunds: Vec<Refund>,
     /// What was paid with the booking and what is paid later, first to last. Empty where all was paid at booking.
     pub schedule: Vec<ReservationCharge>,
+    /// Payments for it that wait for the customer: a charge of the schedule, or that of a change. Told to whoever
+    /// pays, and to nobody else.
+    pub waiting_payments: Vec<WaitingPayment>,
     pub guest: Guest,
     /// Absent where a channel has booked, as is the attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,6 +48,24 @@ pub struct Reservation {
     #[schema(value_type = Option<String>)]
     pub attempt_id: Option<AttemptId>,
     pub created_at: Instant,
+}
+
+/// A payment that is not made before the customer has acted.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct WaitingPayment {
+    #[schema(value_type = String)]
+    pub attempt_id: AttemptId,
+    /// The charge of the schedule that it pays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge: Option<i16>,
+    /// The change that it pays for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub change_id: Option<ChangeId>,
+    pub amount: Money,
+    pub next_action: NextAction,
+    /// Until then the customer may act; after it nothing is taken by this payment.
+    pub deadline: Instant,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]

@@ -55,6 +55,11 @@ pub struct ReservationCharge {
     pub amount: String,
     pub due_at: LocalInstant,
     pub state: ChargeState,
+    /// Of what the desk has taken: what it owes the guest, since the stay costs less by now. No card is refunded
+    /// for it; the desk gives it back by hand. Absent where it owes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "7280.00")]
+    pub owed_back: Option<String>,
 }
 
 /// DUE and FAILED are owed.

@@ -93,9 +93,10 @@ impl Operation for AllocateAnewOp {
 }
 
 impl AllocateAnewOp {
+    /// What a change held is nothing to book.
     fn case<'f>(&self, facts: &'f Facts) -> Option<(&'f AttemptRow, &'f HoldFacts, &'f QuoteRow)> {
         let attempt = facts.attempts.get(&self.attempt)?;
-        let hold = facts.holds.get(&attempt.hold?)?;
+        let hold = facts.holds.get(&attempt.hold?).filter(|hold| hold.row.change.is_none())?;
         Some((attempt, hold, facts.quotes.get(&hold.row.quote)?))
     }
 

@@ -68,7 +68,8 @@ pub(crate) async fn of_row(desk: &Desk, hotel: &HotelRef, row: AttemptRow) -> Re
         AttemptState::Confirmed => {
             let reservation = reservation_rows::of_attempt(&mut connection, row.id).await?;
             let reservation = reservation.ok_or_else(|| Fault::internal(Gone(row.id)))?;
-            let told = reservations::told(&mut connection, vec![(reservation, hotel.code.clone())]).await?;
+            let made = vec![(reservation, hotel.code.clone())];
+            let told = reservations::told(&mut connection, made, row.principal).await?;
             let told = told.into_iter().next().ok_or_else(|| Fault::internal(Gone(row.id)))?;
             Standing::Confirmed(Box::new(told))
         }

@@ -19,6 +19,8 @@ use keyrack_ledger::{AttemptRow, Changes, ChargeMove, ChargeRow, ReservationFact
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 use rust_decimal::Decimal;
 
+use crate::request_refund::{lesser, payable};
+
 /// A charge that was declined is tried again on the next day, so often and no more; then it is the staff's.
 const MOST_TRIES: i16 = 3;
 const NEXT_TRY_AFTER: Duration = Duration::from_hours(24);
@@ -54,6 +56,7 @@ fn owed(reservation: ReservationId, number: i16, kind: DueKind, amount: Money, a
         tries: 0,
         // What is paid at the property nobody collects.
         next_try_at: (kind != DueKind::AtProperty).then_some(at),
+        owed_back: Money::zero(amount.currency()),
     }
 }
 
@@ -98,6 +101,27 @@ impl Schedule {
             rest = over;
         }
         rest
+    }
+
+    /// So much of what was paid goes back: to the card what the card has paid, as far as it goes, and the rest at
+    /// the desk, as far as the desk has taken it. Returns the card's part; the desk's is kept on its charges, the
+    /// last one first, for the staff, who give it back by hand.
+    pub(crate) fn pay_back(&mut self, back: Money, payments: &[&AttemptRow]) -> Money {
+        let refund = payable(payments, back);
+        let mut rest = back.minus(refund).unwrap_or(Money::zero(self.currency));
+        for charge in self.after.iter_mut().rev().filter(|charge| charge.is_taken_at_the_desk()) {
+            let part = lesser(rest, left_at_the_desk(charge));
+            charge.owed_back = charge.owed_back.plus(part).unwrap_or(charge.owed_back);
+            rest = rest.minus(part).unwrap_or(rest);
+        }
+        refund
+    }
+
+    /// What the desk has taken and need not give back.
+    pub(crate) fn kept_at_the_desk(&self) -> Money {
+        let taken = self.after.iter().filter(|charge| charge.is_taken_at_the_desk());
+        let zero = Money::zero(self.currency);
+        taken.fold(zero, |sum, charge| sum.plus(left_at_the_desk(charge)).unwrap_or(sum))
     }
 
     /// The stay costs more by so much: the last charge that is owed takes it, or a new one, due at `due`.
@@ -180,6 +204,10 @@ impl Schedule {
         }
         changes.writes.extend(self.after.into_iter().skip(known).map(Write::AddCharge));
     }
+}
+
+fn left_at_the_desk(charge: &ChargeRow) -> Money {
+    charge.amount.minus(charge.owed_back).unwrap_or(Money::zero(charge.amount.currency()))
 }
 
 fn sum<'c>(charges: impl Iterator<Item = &'c ChargeRow>, currency: Currency) -> Money {

@@ -71,6 +71,7 @@ impl Operation for ConfirmOp {
         };
         let hold = attempt.hold.and_then(|id| facts.holds.get(&id)).filter(|hold| {
             hold.row.state == HoldState::Active
+                && hold.row.change == attempt.change
                 && self.captured == attempt.amount
                 && drift::of(facts, self.attempt.hotel(), &hold.units).is_none()
         });
@@ -247,7 +248,7 @@ impl ConfirmOp {
         let Case { reservation, change, document } = case;
         let is_ours = change.state == ChangeState::Started && change.attempt == Some(attempt.id);
         if !is_ours
-            || !is_as_priced(reservation, change)
+            || !is_as_priced(&reservation.row, change)
             || drifted(&difference, self.attempt.hotel(), facts).is_some()
         {
             return None;

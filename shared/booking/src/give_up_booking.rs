@@ -64,7 +64,10 @@ impl Operation for GiveUpBookingOp {
             return Decision::refuse(GiveUpAnswer::Stale(attempt.map(|row| row.state)));
         };
         let hold = attempt.hold.and_then(|id| facts.holds.get(&id));
-        let alive = hold.is_some_and(|hold| hold.row.state == HoldState::Active && !hold.row.drifted);
+        let alive = hold.is_some_and(|hold| {
+            let row = &hold.row;
+            row.state == HoldState::Active && !row.drifted && row.change == attempt.change
+        });
         let spent = alive && self.captured == attempt.amount && self.guard == AttemptState::Reconciling;
         if spent && !change_stay::end::is_overtaken(attempt, facts) {
             return Decision::refuse(GiveUpAnswer::HoldAlive);

@@ -138,10 +138,10 @@ pub async fn run(
     }
 }
 
-/// Anybody else's hold is not found.
+/// Anybody else's hold is not found, and neither is a change's.
 pub async fn find(desk: &Desk, caller: &Caller, hold: HoldId) -> Result<Option<HoldView>, Fault> {
     let Some(hotel) = desk.hotel_of(hold.hotel()).await? else { return Ok(None) };
     let mut connection = desk.hotels().database(&hotel)?.connection().await?;
     let row = holds::read(&mut connection, [&hold]).await?.pop();
-    Ok(row.filter(|row| row.principal == caller.principal).map(|row| HoldView::of(&row, &hotel.code)))
+    Ok(row.filter(|row| row.is_of_guest(caller.principal)).map(|row| HoldView::of(&row, &hotel.code)))
 }

@@ -22,6 +22,7 @@ use keyrack_store::{attempts, audit, clock, holds, hotels, outbox, scheduled_cha
 use crate::{
     Desk, Fault,
     allocate_anew::{AllocateAnewOp, AllocateAnswer},
+    change_stay::end::was_overtaken,
     confirm::{ConfirmAnswer, ConfirmOp, open_case},
     entropy,
     fail_attempt::FailAttemptOp,
@@ -158,7 +159,12 @@ async fn read(ledger: &Ledger, id: AttemptId) -> Result<(AttemptRow, bool), Faul
     let alive = match attempt.hold {
         Some(hold) => {
             let hold = holds::read(&mut connection, [&hold]).await?.pop();
-            hold.is_some_and(|hold| hold.state == HoldState::Active)
+            let held =
+                hold.is_some_and(|hold| hold.state == HoldState::Active && hold.change == attempt.change);
+            held && match attempt.change {
+                Some(change) => !was_overtaken(&mut connection, change).await?,
+                None => true,
+            }
         }
         None => scheduled_charges::is_owed_by(&mut connection, id).await?,
     };

@@ -30,12 +30,6 @@ pub(crate) fn left_of(attempt: &AttemptRow) -> Money {
     attempt.captured.minus(attempt.refund_committed).unwrap_or(zero)
 }
 
-/// What of the payments has been given back, or is promised to be.
-pub(crate) fn committed(payments: &[&AttemptRow], currency: Currency) -> Money {
-    let sum = |sum: Money, attempt: &&AttemptRow| sum.plus(attempt.refund_committed).unwrap_or(sum);
-    payments.iter().fold(Money::zero(currency), sum)
-}
-
 /// What of `due` can still be paid back.
 pub(crate) fn payable(payments: &[&AttemptRow], due: Money) -> Money {
     lesser(left(payments, due.currency()), due)

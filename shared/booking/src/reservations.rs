@@ -1,14 +1,21 @@
 //! Reading reservations, from the authority.
 
 use keyrack_db::{DbError, PgConnection};
-use keyrack_domain::{clock::Moment, code::HotelCode, ids::ReservationId, principal::Caller};
+use keyrack_domain::{
+    clock::Moment,
+    code::HotelCode,
+    ids::{PrincipalId, ReservationId},
+    principal::Caller,
+};
 use keyrack_ledger::ReservationRow;
 
-use keyrack_store::{attempts, clock, refunds, reservation_rooms, reservations, scheduled_charges};
+use keyrack_store::{
+    attempts, clock, customer_actions, refunds, reservation_rooms, reservations, scheduled_charges,
+};
 
 use crate::{
     Desk, Fault,
-    views::{ChargeView, RefundView, ReservationView},
+    views::{ChargeView, Parts, RefundView, ReservationView},
 };
 
 /// One page of a traveler's reservations, oldest first.
@@ -30,7 +37,7 @@ pub async fn find(desk: &Desk, caller: &Caller, id: ReservationId) -> Result<Opt
     let row = reservations::find(&mut connection, id).await?;
     let own = row.filter(|row| row.principal == caller.principal || caller.runs(hotel.id));
     let own = own.map(|row| (row, hotel.code.clone())).into_iter().collect();
-    Ok(told(&mut connection, own).await?.pop())
+    Ok(told(&mut connection, own, caller.principal).await?.pop())
 }
 
 /// The caller's own, over all hotels. Each shard is asked; with the projections this becomes one read.
@@ -60,29 +67,35 @@ pub async fn list(
             desk.hotel_of(row.id.hotel()).await?.ok_or_else(|| Fault::internal(NoDirectoryEntry(row.id)))?;
         // Each on its own: a guest has few, and they may lie on several shards.
         let mut connection = desk.hotels().database(&hotel)?.connection().await?;
-        items.extend(told(&mut connection, vec![(row, hotel.code.clone())]).await?);
+        let own = vec![(row, hotel.code.clone())];
+        items.extend(told(&mut connection, own, caller.principal).await?);
     }
     let as_of = as_of.ok_or_else(|| Fault::internal(NoShard))?;
     Ok(Page { items, next, as_of })
 }
 
-/// With what stands of their rooms and what went back, all of one shard.
+/// With what stands of their rooms and what went back, all of one shard; and the payments that wait for `principal`
+/// to act.
 pub(crate) async fn told(
     connection: &mut PgConnection,
     rows: Vec<(ReservationRow, HotelCode)>,
+    principal: PrincipalId,
 ) -> Result<Vec<ReservationView>, DbError> {
     let rooms = reservation_rooms::read(connection, rows.iter().map(|(row, _)| &row.id)).await?;
     let ids: Vec<ReservationId> = rows.iter().map(|(row, _)| row.id).collect();
     let paid_by = attempts::that_paid(connection, &ids).await?;
     let refunds = refunds::of_attempts(connection, paid_by.iter().map(|(_, attempt)| attempt)).await?;
     let charges = scheduled_charges::read(connection, &ids).await?;
+    let waiting = customer_actions::waiting(connection, &ids, principal).await?;
     let view = |(row, hotel): (ReservationRow, HotelCode)| {
         let rooms = rooms.iter().filter(|(id, _)| *id == row.id).map(|(_, room)| *room).collect();
         let refunds = refunds.iter().filter(|refund| paid_by.contains(&(row.id, refund.attempt)));
         let refunds = refunds.map(RefundView::of).collect();
         let schedule = charges.iter().filter(|charge| charge.reservation == row.id).map(ChargeView::of);
         let schedule = schedule.collect();
-        ReservationView::of(row, &hotel, rooms, refunds, schedule)
+        let waiting = waiting.iter().filter(|payment| payment.reservation == row.id).cloned().collect();
+        let parts = Parts { rooms, refunds, schedule, waiting };
+        ReservationView::of(row, &hotel, parts)
     };
     Ok(rows.into_iter().map(view).collect())
 }

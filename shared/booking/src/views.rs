@@ -17,6 +17,7 @@ use keyrack_domain::{
     stay::Stay,
 };
 use keyrack_ledger::{ChangeRow, ChargeRow, HoldRow, RefundRow, ReservationRow, RoomRow};
+pub use keyrack_store::customer_actions::WaitingPayment;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,11 +95,21 @@ pub struct ChargeView {
     pub amount: Money,
     pub due_at: Moment,
     pub state: ChargeState,
+    /// Of what the desk has taken, what it has to give back. Absent where that is nothing.
+    #[serde(default)]
+    pub owed_back: Option<Money>,
 }
 
 impl ChargeView {
-    pub(crate) const fn of(row: &ChargeRow) -> Self {
-        Self { number: row.number, kind: row.kind, amount: row.amount, due_at: row.due_at, state: row.state }
+    pub(crate) fn of(row: &ChargeRow) -> Self {
+        Self {
+            number: row.number,
+            kind: row.kind,
+            amount: row.amount,
+            due_at: row.due_at,
+            state: row.state,
+            owed_back: Some(row.owed_back).filter(|owed| !owed.is_zero()),
+        }
     }
 }
 
@@ -163,24 +174,30 @@ pub struct ReservationView {
     pub refunds: Vec<RefundView>,
     /// First to last; none of a stay that was paid at booking.
     pub schedule: Vec<ChargeView>,
+    /// Payments of it that wait for whoever is told: nothing happens before they have been to the page.
+    pub waiting: Vec<WaitingPayment>,
     pub guest: Guest,
     pub created_at: Moment,
 }
 
+/// What is told of a reservation beside its row.
+pub(crate) struct Parts {
+    pub(crate) rooms: Vec<RoomRow>,
+    pub(crate) refunds: Vec<RefundView>,
+    pub(crate) schedule: Vec<ChargeView>,
+    pub(crate) waiting: Vec<WaitingPayment>,
+}
+
 impl ReservationView {
-    pub(crate) fn of(
-        row: ReservationRow,
-        hotel: &HotelCode,
-        rooms: Vec<RoomRow>,
-        refunds: Vec<RefundView>,
-        schedule: Vec<ChargeView>,
-    ) -> Self {
+    pub(crate) fn of(row: ReservationRow, hotel: &HotelCode, parts: Parts) -> Self {
+        let Parts { rooms, refunds, schedule, waiting } = parts;
         Self {
             id: row.id,
             hotel: hotel.clone(),
             rooms,
             refunds,
             schedule,
+            waiting,
             hold: row.hold,
             attempt: row.attempt,
             state: row.state,

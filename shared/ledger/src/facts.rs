@@ -182,7 +182,8 @@ impl Facts {
             id: row.id,
             principal: row.principal,
             expires_at: row.expires_at,
-            deferred_until: None,
+            deferred_until: row.deferred_until,
+            is_of_a_change: row.change.is_some(),
             room_types: units.iter().map(|unit| unit.room_type).collect(),
             check_in: row.stay.check_in(),
             check_out: row.stay.check_out(),
@@ -251,7 +252,8 @@ impl ReservationFacts {
         self.given_back.retain(|unit| unit.room != cancelled.room);
         let room = self.rooms.iter_mut().find(|room| room.room == cancelled.room);
         if let Some(room) = room {
-            room.cancelled = Some(Cancelled { penalty: cancelled.penalty, at: now });
+            let RoomCancelled { penalty, refund, .. } = *cancelled;
+            room.cancelled = Some(Cancelled { penalty, refund: Some(refund), at: now });
         }
     }
 
@@ -277,7 +279,7 @@ impl ReservationFacts {
                 room.total = total;
             }
             if let Some(penalty) = of(&change.removed, room.room) {
-                room.cancelled = Some(Cancelled { penalty, at: now });
+                room.cancelled = Some(Cancelled { penalty, refund: None, at: now });
             }
         }
         self.given_back.retain(|unit| of(&change.removed, unit.room).is_none());

@@ -20,6 +20,8 @@ pub struct OwnHold {
     pub principal: PrincipalId,
     pub expires_at: Moment,
     pub deferred_until: Option<Moment>,
+    /// It holds for a change of a stay, and cannot be swapped for another one.
+    pub is_of_a_change: bool,
     /// Which nights it claims: every one of these types from check-in up to check-out.
     pub room_types: BTreeSet<RoomTypeId>,
     pub check_in: NaiveDate,
@@ -92,7 +94,7 @@ pub async fn own_holds(
     let rows = sqlx::query!(
         r#"-- store::facts::own_holds
         SELECT h.hotel_id, h.hold_id, h.principal_id, h.expires_at, h.deferred_until, h.check_in, h.check_out,
-               n.room_types AS "room_types!"
+               h.change_id IS NOT NULL AS "is_of_a_change!", n.room_types AS "room_types!"
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, principal_id)
         JOIN holds h ON h.hotel_id = w.hotel_id AND h.principal_id = w.principal_id AND h.state = 'ACTIVE'
         CROSS JOIN LATERAL (
@@ -114,6 +116,7 @@ pub async fn own_holds(
             principal: PrincipalId(r.principal_id),
             expires_at: Moment(r.expires_at),
             deferred_until: r.deferred_until.map(Moment),
+            is_of_a_change: r.is_of_a_change,
             room_types: r.room_types.into_iter().map(RoomTypeId).collect(),
             check_in: r.check_in,
             check_out: r.check_out,

@@ -5,7 +5,7 @@ use keyrack_db::{DbError, ExactRows, PgConnection};
 use keyrack_domain::{
     clock::Moment,
     hold::HoldState,
-    ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, RatePlanId, RoomTypeId},
+    ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, RatePlanId, RoomTypeId},
     money::Money,
     stay::Stay,
 };
@@ -19,6 +19,8 @@ pub struct HoldRow {
     pub id: HoldId,
     pub principal: PrincipalId,
     pub quote: QuoteId,
+    /// That it belongs to: only that change's attempt may spend it, and no guest ends it.
+    pub change: Option<ChangeId>,
     pub state: HoldState,
     pub stay: Stay,
     pub total: Money,
@@ -26,6 +28,13 @@ pub struct HoldRow {
     pub expires_at: Moment,
     pub deferred_until: Option<Moment>,
     pub drifted: bool,
+}
+
+impl HoldRow {
+    /// Placed by this guest, and not by a change of their stay.
+    pub fn is_of_guest(&self, principal: PrincipalId) -> bool {
+        self.principal == principal && self.change.is_none()
+    }
 }
 
 /// One room on one night: one unit.
@@ -46,6 +55,7 @@ macro_rules! hold {
             id: HoldId::new(HotelId($row.hotel_id), $row.hold_id),
             principal: PrincipalId($row.principal_id),
             quote: QuoteId::new(HotelId($row.hotel_id), $row.quote_id),
+            change: $row.change_id.map(|id| ChangeId::new(HotelId($row.hotel_id), id)),
             state: HoldState::from_name(&$row.state)
                 .ok_or_else(|| DbError::unreadable("hold state", &$row.state))?,
             stay: stay($row.check_in, $row.check_out)?,
@@ -69,7 +79,7 @@ pub async fn read(
     let (hotels, holds) = columns(ids);
     let rows = sqlx::query!(
         "-- store::holds::read
-        SELECT h.hotel_id, h.hold_id, h.principal_id, h.quote_id, h.state, h.check_in, h.check_out,
+        SELECT h.hotel_id, h.hold_id, h.principal_id, h.quote_id, h.change_id, h.state, h.check_in, h.check_out,
                h.total, h.currency, h.created_at, h.expires_at, h.deferred_until, h.drift_at
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, hold_id)
         JOIN holds h ON h.hotel_id = w.hotel_id AND h.hold_id = w.hold_id",
@@ -89,7 +99,7 @@ pub async fn lock(
     let (hotels, holds) = columns(ids);
     let rows = sqlx::query!(
         "-- store::holds::lock
-        SELECT l.hotel_id, l.hold_id, l.principal_id, l.quote_id, l.state, l.check_in, l.check_out,
+        SELECT l.hotel_id, l.hold_id, l.principal_id, l.quote_id, l.change_id, l.state, l.check_in, l.check_out,
                l.total, l.currency, l.created_at, l.expires_at, l.deferred_until, l.drift_at
         FROM (
             SELECT u.hotel_id, u.hold_id
@@ -97,7 +107,7 @@ pub async fn lock(
             ORDER BY u.hotel_id, u.hold_id
         ) AS w
         CROSS JOIN LATERAL (
-            SELECT h.hotel_id, h.hold_id, h.principal_id, h.quote_id, h.state, h.check_in, h.check_out,
+            SELECT h.hotel_id, h.hold_id, h.principal_id, h.quote_id, h.change_id, h.state, h.check_in, h.check_out,
                    h.total, h.currency, h.created_at, h.expires_at, h.deferred_until, h.drift_at
             FROM holds h
             WHERE h.hotel_id = w.hotel_id
@@ -120,7 +130,7 @@ pub async fn lock_free(
     let (hotels, holds) = columns(ids);
     let rows = sqlx::query!(
         "-- store::holds::lock_free
-        SELECT l.hotel_id, l.hold_id, l.principal_id, l.quote_id, l.state, l.check_in, l.check_out,
+        SELECT l.hotel_id, l.hold_id, l.principal_id, l.quote_id, l.change_id, l.state, l.check_in, l.check_out,
                l.total, l.currency, l.created_at, l.expires_at, l.deferred_until, l.drift_at
         FROM (
             SELECT u.hotel_id, u.hold_id
@@ -128,7 +138,7 @@ pub async fn lock_free(
             ORDER BY u.hotel_id, u.hold_id
         ) AS w
         CROSS JOIN LATERAL (
-            SELECT h.hotel_id, h.hold_id, h.principal_id, h.quote_id, h.state, h.check_in, h.check_out,
+            SELECT h.hotel_id, h.hold_id, h.principal_id, h.quote_id, h.change_id, h.state, h.check_in, h.check_out,
                    h.total, h.currency, h.created_at, h.expires_at, h.deferred_until, h.drift_at
             FROM holds h
             WHERE h.hotel_id = w.hotel_id
@@ -221,14 +231,15 @@ pub async fn insert(
     sqlx::query!(
         "-- store::holds::insert
         INSERT INTO holds (
-            hotel_id, hold_id, principal_id, quote_id, state, check_in, check_out, total, currency, created_at,
-            expires_at, closed_at)
-        SELECT u.hotel_id, u.hold_id, u.principal_id, u.quote_id, u.state, u.check_in, u.check_out, u.total,
-               u.currency, u.created_at, u.expires_at, CASE WHEN u.state = 'ACTIVE' THEN NULL ELSE u.created_at END
+            hotel_id, hold_id, principal_id, quote_id, change_id, state, check_in, check_out, total, currency, created_at,
+            expires_at, deferred_until, closed_at)
+        SELECT u.hotel_id, u.hold_id, u.principal_id, u.quote_id, u.change_id, u.state, u.check_in, u.check_out,
+               u.total, u.currency, u.created_at, u.expires_at, u.deferred_until,
+               CASE WHEN u.state = 'ACTIVE' THEN NULL ELSE u.created_at END
         FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::date[], $6::date[], $7::numeric[], $8::text[],
-                    $9::timestamptz[], $10::timestamptz[], $11::text[])
+                    $9::timestamptz[], $10::timestamptz[], $11::text[], $12::uuid[], $13::timestamptz[])
             AS u (hotel_id, hold_id, principal_id, quote_id, check_in, check_out, total, currency, created_at,
-                  expires_at, state)",
+                  expires_at, state, change_id, deferred_until)",
         &rows().map(|h| h.id.hotel().0).collect::<Vec<i32>>(),
         &rows().map(|h| h.id.uuid()).collect::<Vec<Uuid>>(),
         &rows().map(|h| h.principal.0).collect::<Vec<Uuid>>(),
@@ -239,7 +250,10 @@ pub async fn insert(
         &rows().map(|h| h.total.currency().code().to_owned()).collect::<Vec<String>>(),
         &rows().map(|h| h.created_at.0).collect::<Vec<_>>(),
         &rows().map(|h| h.expires_at.0).collect::<Vec<_>>(),
-        &rows().map(|h| h.state.as_str().to_owned()).collect::<Vec<String>>()
+        &rows().map(|h| h.state.as_str().to_owned()).collect::<Vec<String>>(),
+        &rows().map(|h| h.change.map(ChangeId::uuid)).collect::<Vec<Option<Uuid>>>() as &[Option<Uuid>],
+        &rows().map(|h| h.deferred_until.map(|until| until.0)).collect::<Vec<_>>()
+            as &[Option<chrono::DateTime<chrono::Utc>>]
     )
     .execute(&mut *connection)
     .await?

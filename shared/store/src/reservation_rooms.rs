@@ -23,6 +23,8 @@ pub struct RoomRow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled {
     pub penalty: Money,
+    /// What its cancellation gave back of the payments; `None` where a change took the room out.
+    pub refund: Option<Money>,
     pub at: Moment,
 }
 
@@ -32,6 +34,8 @@ pub struct RoomCancelled {
     pub reservation: ReservationId,
     pub room: i16,
     pub penalty: Money,
+    /// Of the payments.
+    pub refund: Money,
     pub units: usize,
 }
 
@@ -47,7 +51,7 @@ pub async fn read(
     let (hotels, reservations) = columns(ids);
     let rows = sqlx::query!(
         "-- store::reservation_rooms::read
-        SELECT m.hotel_id, m.reservation_id, m.room, m.total, m.penalty, m.cancelled_at, r.currency
+        SELECT m.hotel_id, m.reservation_id, m.room, m.total, m.penalty, m.refund, m.cancelled_at, r.currency
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, reservation_id)
         JOIN reservations r ON r.hotel_id = w.hotel_id AND r.reservation_id = w.reservation_id
         JOIN reservation_rooms m ON m.hotel_id = w.hotel_id AND m.reservation_id = w.reservation_id
@@ -60,8 +64,9 @@ pub async fn read(
     rows.into_iter()
         .map(|row| {
             let penalty = row.penalty.map(|penalty| money(penalty, &row.currency)).transpose()?;
-            let cancelled =
-                penalty.zip(row.cancelled_at).map(|(penalty, at)| Cancelled { penalty, at: Moment(at) });
+            let refund = row.refund.map(|refund| money(refund, &row.currency)).transpose()?;
+            let cancelled = penalty.zip(row.cancelled_at);
+            let cancelled = cancelled.map(|(penalty, at)| Cancelled { penalty, refund, at: Moment(at) });
             let room = RoomRow { room: row.room, total: money(row.total, &row.currency)?, cancelled };
             Ok((ReservationId::new(HotelId(row.hotel_id), row.reservation_id), room))
         })
@@ -126,8 +131,10 @@ pub async fn cancel(
         "-- store::reservation_rooms::cancel
         UPDATE reservation_rooms AS m
         SET cancelled_at = $5,
-            penalty = u.penalty
-        FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::numeric[]) AS u (hotel_id, reservation_id, room, penalty)
+            penalty = u.penalty,
+            refund = u.refund
+        FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::numeric[], $6::numeric[])
+            AS u (hotel_id, reservation_id, room, penalty, refund)
         WHERE m.hotel_id = u.hotel_id
           AND m.reservation_id = u.reservation_id
           AND m.room = u.room
@@ -136,7 +143,8 @@ pub async fn cancel(
         &ids,
         &numbers,
         &rooms.iter().map(|room| room.penalty.amount()).collect::<Vec<Decimal>>(),
-        at.0
+        at.0,
+        &rooms.iter().map(|room| room.refund.amount()).collect::<Vec<Decimal>>()
     )
     .execute(&mut *connection)
     .await?

@@ -27,9 +27,16 @@ pub struct ChargeRow {
     pub tries: i16,
     /// From when on it is collected; `None` where nobody collects it.
     pub next_try_at: Option<Moment>,
+    /// Of one that the desk has taken: what the desk has to give back.
+    pub owed_back: Money,
 }
 
 impl ChargeRow {
+    /// What the desk has taken by it.
+    pub const fn is_taken_at_the_desk(&self) -> bool {
+        matches!(self.state, ChargeState::Paid) && self.attempt.is_none()
+    }
+
     /// Owed, and an attempt is under way.
     pub const fn is_in_flight(&self) -> bool {
         self.state.is_owed() && self.attempt.is_some()
@@ -55,6 +62,7 @@ struct Raw {
     attempt_id: Option<Uuid>,
     tries: i16,
     next_try_at: Option<chrono::DateTime<chrono::Utc>>,
+    owed_back: Decimal,
 }
 
 impl TryFrom<Raw> for ChargeRow {
@@ -74,6 +82,7 @@ impl TryFrom<Raw> for ChargeRow {
             attempt: r.attempt_id.map(|id| AttemptId::new(hotel, id)),
             tries: r.tries,
             next_try_at: r.next_try_at.map(Moment),
+            owed_back: money(r.owed_back, &r.currency)?,
         })
     }
 }
@@ -87,7 +96,7 @@ pub async fn read(
         Raw,
         "-- store::scheduled_charges::read
         SELECT c.hotel_id, c.reservation_id, c.number, c.kind, c.amount, c.currency, c.due_at, c.state, c.attempt_id,
-               c.tries, c.next_try_at
+               c.tries, c.next_try_at, c.owed_back
         FROM unnest($1::int[], $2::uuid[]) AS w (hotel_id, reservation_id)
         JOIN scheduled_charges c ON c.hotel_id = w.hotel_id AND c.reservation_id = w.reservation_id
         ORDER BY c.hotel_id, c.reservation_id, c.number",
@@ -111,6 +120,7 @@ struct Columns {
     attempts: Vec<Option<Uuid>>,
     tries: Vec<i16>,
     next_tries: Vec<Option<chrono::DateTime<chrono::Utc>>>,
+    owed_back: Vec<Decimal>,
 }
 
 impl Columns {
@@ -126,7 +136,8 @@ impl Columns {
             states: rows.clone().map(|c| c.state.as_str().to_owned()).collect(),
             attempts: rows.clone().map(|c| c.attempt.map(AttemptId::uuid)).collect(),
             tries: rows.clone().map(|c| c.tries).collect(),
-            next_tries: rows.map(|c| c.next_try_at.map(|at| at.0)).collect(),
+            next_tries: rows.clone().map(|c| c.next_try_at.map(|at| at.0)).collect(),
+            owed_back: rows.map(|c| c.owed_back.amount()).collect(),
         }
     }
 }
@@ -139,13 +150,14 @@ pub async fn insert(connection: &mut PgConnection, charges: &[ChargeRow]) -> Res
     sqlx::query!(
         "-- store::scheduled_charges::insert
         INSERT INTO scheduled_charges (
-            hotel_id, reservation_id, number, kind, amount, currency, due_at, state, attempt_id, tries, next_try_at)
+            hotel_id, reservation_id, number, kind, amount, currency, due_at, state, attempt_id, tries, next_try_at,
+            owed_back)
         SELECT u.hotel_id, u.reservation_id, u.number, u.kind, u.amount, u.currency, u.due_at, u.state, u.attempt_id,
-               u.tries, u.next_try_at
+               u.tries, u.next_try_at, u.owed_back
         FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::text[], $5::numeric[], $6::text[], $7::timestamptz[],
-                    $8::text[], $9::uuid[], $10::smallint[], $11::timestamptz[])
+                    $8::text[], $9::uuid[], $10::smallint[], $11::timestamptz[], $12::numeric[])
             AS u (hotel_id, reservation_id, number, kind, amount, currency, due_at, state, attempt_id, tries,
-                  next_try_at)",
+                  next_try_at, owed_back)",
         &c.hotels,
         &c.reservations,
         &c.numbers,
@@ -156,7 +168,8 @@ pub async fn insert(connection: &mut PgConnection, charges: &[ChargeRow]) -> Res
         &c.states,
         &c.attempts as &[Option<Uuid>],
         &c.tries,
-        &c.next_tries as &[Option<chrono::DateTime<chrono::Utc>>]
+        &c.next_tries as &[Option<chrono::DateTime<chrono::Utc>>],
+        &c.owed_back
     )
     .execute(connection)
     .await?
@@ -177,11 +190,12 @@ pub async fn shift(connection: &mut PgConnection, moves: &[ChargeMove]) -> Resul
             due_at = u.due_at,
             attempt_id = u.attempt_id,
             tries = u.tries,
-            next_try_at = u.next_try_at
+            next_try_at = u.next_try_at,
+            owed_back = u.owed_back
         FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::text[], $5::text[], $6::numeric[], $7::timestamptz[],
-                    $8::uuid[], $9::smallint[], $10::timestamptz[])
+                    $8::uuid[], $9::smallint[], $10::timestamptz[], $11::numeric[])
             AS u (hotel_id, reservation_id, number, from_state, to_state, amount, due_at, attempt_id, tries,
-                  next_try_at)
+                  next_try_at, owed_back)
         WHERE c.hotel_id = u.hotel_id
           AND c.reservation_id = u.reservation_id
           AND c.number = u.number
@@ -195,7 +209,8 @@ pub async fn shift(connection: &mut PgConnection, moves: &[ChargeMove]) -> Resul
         &c.dues,
         &c.attempts as &[Option<Uuid>],
         &c.tries,
-        &c.next_tries as &[Option<chrono::DateTime<chrono::Utc>>]
+        &c.next_tries as &[Option<chrono::DateTime<chrono::Utc>>],
+        &c.owed_back
     )
     .execute(connection)
     .await?

@@ -2,6 +2,7 @@
 //! different instants would disagree on a live database though nothing is wrong. Reads only.
 
 mod at_most_one;
+mod channel_bookings;
 mod charges;
 mod counters;
 mod events;
@@ -55,7 +56,9 @@ impl Invariant {
         match self {
             Self::Counters => "the counters of every room-night are the sums of its holds and reservations",
             Self::Money => "what was captured is kept, refunded, due back, or in an open case",
-            Self::AtMostOne => "a hold has at most one reservation and one open attempt",
+            Self::AtMostOne => {
+                "a hold has at most one reservation and one open attempt, a channel's booking one reservation"
+            }
             Self::Events => "every committed change has its event",
             Self::Projection => "the projection equals the counters",
             Self::Refunds => "no refunds exceed what was captured",
@@ -81,6 +84,11 @@ pub enum Subject {
     Attempt(AttemptId),
     Refund(RefundId),
     Reservation(ReservationId),
+    /// By the identifier that its channel gave it.
+    ChannelBooking {
+        channel: String,
+        booking: String,
+    },
     /// An event's type, and the text of the id that it is about.
     Event {
         name: String,
@@ -99,6 +107,7 @@ impl fmt::Display for Subject {
             Self::Attempt(id) => id.fmt(f),
             Self::Refund(id) => id.fmt(f),
             Self::Reservation(id) => id.fmt(f),
+            Self::ChannelBooking { channel, booking } => write!(f, "booking {booking} of {channel}"),
             Self::Event { name, about } => write!(f, "{name} of {about}"),
         }
     }

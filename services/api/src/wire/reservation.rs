@@ -1,13 +1,14 @@
 use keyrack_api_types::{
+    booking::NextAction,
     cancellation::{Cancellation, CancelledRoom},
     quoted::ReservedRoom,
-    reservation::Reservation,
+    reservation::{Reservation, WaitingPayment},
     schedule::{ReservationCharge, local},
 };
 use keyrack_booking::{
     Desk, RoomRow,
     cancel::{operation, price::RoomPrice},
-    views::{ChargeView, ReservationView},
+    views::{self, ChargeView, ReservationView},
 };
 use keyrack_domain::{hotel::HotelRef, ids::ReservationId, money::Money, quote};
 use keyrack_http::Problem;
@@ -32,6 +33,7 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
         guest,
         created_at,
         schedule,
+        waiting,
     } = view;
     let stay = document.stay;
     let reserved = |(sold, row): (quote::QuotedRoom, RoomRow)| ReservedRoom {
@@ -51,11 +53,23 @@ pub(crate) async fn reservation(desk: &Desk, view: ReservationView) -> Result<Re
         total: document.total.into(),
         refunds: refunds.iter().map(refund).collect(),
         schedule: schedule.iter().map(|of_stay| charge(of_stay, &hotel_ref)).collect(),
+        waiting_payments: waiting.iter().map(waiting_payment).collect(),
         guest: guest.into(),
         hold_id: hold,
         attempt_id: attempt,
         created_at: created_at.into(),
     })
+}
+
+fn waiting_payment(payment: &views::WaitingPayment) -> WaitingPayment {
+    WaitingPayment {
+        attempt_id: payment.attempt,
+        charge: payment.charge,
+        change_id: payment.change,
+        amount: payment.amount.into(),
+        next_action: NextAction::Redirect { url: payment.page.expose().to_owned() },
+        deadline: payment.deadline.into(),
+    }
 }
 
 /// Its day is told on the wall of its hotel.
@@ -66,6 +80,7 @@ pub(crate) fn charge(view: &ChargeView, hotel: &HotelRef) -> ReservationCharge {
         amount: view.amount.to_string(),
         due_at: local(view.due_at, hotel.zone),
         state: view.state.into(),
+        owed_back: view.owed_back.map(|owed| owed.to_string()),
     }
 }
 

@@ -28,5 +28,6 @@ mod rates;
 mod reservations;
 mod sandbox;
 mod timeline;
+mod waiting_payments;
 mod webhooks;
 mod world;

@@ -25,7 +25,7 @@ use crate::{
     availability,
     charges::{self, Schedule},
     key,
-    request_refund::{committed, lesser, pay_back, payable, payments},
+    request_refund::{lesser, pay_back, payments},
 };
 
 /// Why it is paid back.
@@ -108,7 +108,7 @@ impl Operation for CancelOp {
         let prices = price::prices(row, &reservation.rooms, self.wanted, self.hotel.zone, facts.now);
         // An impatient second click gets the answer of the first, whatever version it has seen.
         if prices.is_empty() {
-            return self.cancelled_before(reservation, facts);
+            return self.cancelled_before(reservation);
         }
         // Nights that have passed are not given back: from then on it is a no-show or a departure.
         let has_begun = facts.now.date_in(self.hotel.zone) > row.stay.check_in();
@@ -129,8 +129,9 @@ impl Operation for CancelOp {
     }
 }
 
-/// The stay costs `less` less: what is owed gives way first, and of the rest goes back what was paid. Of a
-/// reservation that is cancelled altogether, what stays owed is due now. Returns what goes back and what is due.
+/// The stay costs `less` less: what is owed gives way first, and of the rest goes back what was paid, to the card
+/// as far as it has paid, and else at the desk. Of a reservation that is cancelled altogether, what stays owed is
+/// due now. Returns what goes back to the card and what is due.
 pub(super) fn settle(
     schedule: &mut Schedule,
     payments: &[&AttemptRow],
@@ -138,7 +139,8 @@ pub(super) fn settle(
     to: ReservationState,
     now: Moment,
 ) -> (Money, Option<Money>) {
-    let refund = payable(payments, schedule.lessen(less));
+    let back = schedule.lessen(less);
+    let refund = schedule.pay_back(back, payments);
     let mut due = Money::zero(less.currency());
     if to == ReservationState::Cancelled {
         due = schedule.owed();
@@ -170,13 +172,12 @@ impl CancelOp {
         wanted.into_iter().find(|(key, count)| !carries(key, *count)).map(|(key, _)| key)
     }
 
-    fn cancelled_before(&self, reservation: &ReservationFacts, facts: &Facts) -> Decision<CancelAnswer> {
+    fn cancelled_before(&self, reservation: &ReservationFacts) -> Decision<CancelAnswer> {
         let rooms = price::paid(&reservation.rooms, self.wanted);
         let mut view = self.view(reservation, rooms, reservation.row.state, reservation.row.version);
-        // Of a stay that was not prepaid, only what had been paid could go back.
+        // What went back then, whatever the policy left and whatever has gone back since.
+        view.refund = price::given_back(&reservation.rooms, self.wanted, Money::zero(view.refund.currency()));
         if !reservation.charges.is_empty() {
-            view.refund =
-                lesser(view.refund, committed(&payments(reservation, facts), view.refund.currency()));
             view.due = Some(charges::penalties(&reservation.charges, view.refund.currency()));
         }
         let changes = Changes { answer: key::answer(&view), ..Changes::default() };
@@ -227,11 +228,16 @@ impl CancelOp {
             from_version: row.version,
             to_version: view.version,
         }));
+        // The rooms share what goes back, in their order.
+        let mut left = view.refund;
         changes.writes.extend(view.rooms.iter().map(|room| {
+            let refund = lesser(left, room.refund);
+            left = left.minus(refund).unwrap_or(left);
             Write::CancelRoom(RoomCancelled {
                 reservation: row.id,
                 room: room.room,
                 penalty: room.penalty,
+                refund,
                 units: reservation.units.iter().filter(|unit| unit.room == room.room).count(),
             })
         }));

@@ -58,6 +58,13 @@ pub fn paid(rooms: &[RoomRow], wanted: Wanted) -> Vec<RoomPrice> {
     cancelled.filter_map(|room| Some(price(room.room, room.total, room.cancelled?.penalty))).collect()
 }
 
+/// What the cancellations of these rooms gave back of the payments, together.
+pub fn given_back(rooms: &[RoomRow], wanted: Wanted, zero: Money) -> Money {
+    let covered = rooms.iter().filter(|room| wanted.covers(room.room));
+    let refunds = covered.filter_map(|room| room.cancelled?.refund);
+    refunds.fold(zero, |sum, refund| sum.plus(refund).unwrap_or(sum))
+}
+
 fn price(room: i16, total: Money, penalty: Money) -> RoomPrice {
     // A penalty is at most the room's total.
     let refund = total.minus(penalty).unwrap_or_else(|| Money::zero(total.currency()));

@@ -1,8 +1,10 @@
 //! An attempt to pay for a change has ended without the change: what was held for it goes back, and the
 //! reservation is what it was.
 
-use keyrack_domain::{actor::Actor, change::ChangeState, hold::HoldState};
+use keyrack_db::{DbError, PgConnection};
+use keyrack_domain::{actor::Actor, change::ChangeState, hold::HoldState, ids::ChangeId};
 use keyrack_ledger::{AttemptRow, Changes, Facts, Needs, Write};
+use keyrack_store::{changes as stay_changes, reservations};
 
 use super::swap::is_as_priced;
 use crate::{
@@ -48,5 +50,12 @@ pub(crate) fn end(
 pub(crate) fn is_overtaken(attempt: &AttemptRow, facts: &Facts) -> bool {
     let Some(change) = attempt.change.and_then(|id| facts.changes.get(&id)) else { return false };
     let reservation = facts.reservations.get(&change.reservation);
-    !reservation.is_some_and(|reservation| is_as_priced(reservation, change))
+    !reservation.is_some_and(|reservation| is_as_priced(&reservation.row, change))
+}
+
+/// The same, read without a lock: what has been overtaken stays so, since versions only rise.
+pub(crate) async fn was_overtaken(connection: &mut PgConnection, id: ChangeId) -> Result<bool, DbError> {
+    let Some(change) = stay_changes::read(connection, [&id]).await?.pop() else { return Ok(false) };
+    let reservation = reservations::find(connection, change.reservation).await?;
+    Ok(!reservation.is_some_and(|reservation| is_as_priced(&reservation, &change)))
 }

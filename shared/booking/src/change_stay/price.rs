@@ -27,6 +27,8 @@ pub(super) struct Sold {
     pub(super) rooms: Vec<RoomRow>,
     /// Not given back.
     pub(super) units: Vec<UnitNight>,
+    /// Given back: of rooms that stand, the nights that had passed when a no-show was undone.
+    pub(super) passed: Vec<UnitNight>,
 }
 
 /// What a change makes of the reservation, and what that costs.
@@ -72,9 +74,18 @@ impl Sold {
         self.row.document.rooms.first().map(|room| room.payment)
     }
 
-    /// The price at which this very room-night was sold, where the room stays as it is.
+    /// The price at which this very room-night was sold, where the room stays as it is. A night that has passed
+    /// without the guest stays as it was sold, whatever the room is from now on.
     fn sold_night(&self, number: i16, wanted: &Chosen<'_>, night: NaiveDate) -> Option<QuotedNight> {
         let room = self.room(number)?;
+        let quoted = |unit: &UnitNight| QuotedNight {
+            date: night,
+            amount: unit.amount,
+            price_version: unit.price_version,
+        };
+        if let Some(passed) = self.passed.iter().find(|unit| (unit.room, unit.date) == (number, night)) {
+            return Some(quoted(passed));
+        }
         let same_guests =
             room.adults == wanted.request.adults && room.children_ages == wanted.request.children_ages;
         let unit = self.units.iter().find(|unit| {
@@ -83,11 +94,7 @@ impl Sold {
                 && unit.room_type == wanted.room_type.id
                 && unit.rate_plan == wanted.rate_plan.id
         });
-        unit.filter(|_| same_guests).map(|unit| QuotedNight {
-            date: night,
-            amount: unit.amount,
-            price_version: unit.price_version,
-        })
+        unit.filter(|_| same_guests).map(quoted)
     }
 
     /// What the reservation costs now: rooms that stand, penalties of those that went, fees of changes.

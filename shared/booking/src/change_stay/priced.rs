@@ -24,7 +24,8 @@ use keyrack_store::{
     audit::NewAudit,
     changes, clock, hotels,
     quotes::{self, QuoteRow},
-    reservation_rooms, reservations,
+    reservation_rooms::{self, SoldUnit},
+    reservations,
 };
 
 use super::{
@@ -151,9 +152,12 @@ impl Asked {
         }
         // Read after the head without a lock: where a change came between, its version is not the one priced.
         let rooms = reservation_rooms::read(connection, [&self.reservation]).await?;
-        let units = reservation_rooms::units(connection, [&self.reservation]).await?;
-        let units = units.into_iter().filter(|(_, sold)| !sold.is_given_back).map(|(_, sold)| sold.unit);
-        Ok(Sold { row, rooms: rooms.into_iter().map(|(_, room)| room).collect(), units: units.collect() })
+        let sold = reservation_rooms::units(connection, [&self.reservation]).await?;
+        let (passed, live): (Vec<_>, Vec<_>) =
+            sold.into_iter().map(|(_, sold)| sold).partition(|sold| sold.is_given_back);
+        let units = |sold: Vec<SoldUnit>| sold.into_iter().map(|sold| sold.unit).collect();
+        let rooms = rooms.into_iter().map(|(_, room)| room).collect();
+        Ok(Sold { row, rooms, units: units(live), passed: units(passed) })
     }
 
     /// The stay as it is wanted, well formed.

@@ -148,7 +148,7 @@ impl StartChangeOp {
         if !is_changeable(row.state) {
             return Some(StartChangeAnswer::NotChangeable(row.state));
         }
-        if self.if_match != row.version || !is_as_priced(case.reservation, change) {
+        if self.if_match != row.version || !is_as_priced(row, change) {
             return Some(StartChangeAnswer::Stale(row.version, row.state));
         }
         if facts.now.is_past(change.expires_at) {
@@ -233,6 +233,7 @@ impl StartChangeOp {
             id: self.hold,
             principal: case.reservation.row.principal,
             quote: case.change.quote,
+            change: Some(self.change),
             state: HoldState::Active,
             stay: case.document.stay,
             total: case.change.charge,

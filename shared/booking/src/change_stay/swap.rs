@@ -16,7 +16,7 @@ use keyrack_domain::{
 };
 use keyrack_ledger::{
     AttemptRow, ChangeMove, ChangeRow, Changes, Facts, HoldFacts, NightDelta, NightKey, ReservationFacts,
-    ReservationMove, StayReplaced, UnitNight, Write,
+    ReservationMove, ReservationRow, StayReplaced, UnitNight, Write,
 };
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 use rust_decimal::Decimal;
@@ -58,7 +58,7 @@ impl<'f> Case<'f> {
 }
 
 /// What a change lets go and what it takes, room-night by room-night. One that is the same before and after is
-/// in neither.
+/// in neither; nor is a night that had passed when a no-show was undone: it stays given back.
 pub(crate) struct Difference {
     pub(crate) dropped: Vec<UnitNight>,
     pub(crate) added: Vec<UnitNight>,
@@ -69,8 +69,14 @@ impl Difference {
         let goes = |room: i16| change.removed.iter().any(|(gone, _)| *gone == room);
         let stood =
             |room: i16| reservation.rooms.iter().any(|row| row.room == room && row.cancelled.is_some());
-        let wanted: Vec<UnitNight> =
-            units_of(wanted).into_iter().filter(|unit| !goes(unit.room) && !stood(unit.room)).collect();
+        let passed = |wanted: &UnitNight| {
+            let is_it = |unit: &UnitNight| (unit.room, unit.date) == (wanted.room, wanted.date);
+            reservation.given_back.iter().any(is_it)
+        };
+        let wanted: Vec<UnitNight> = units_of(wanted)
+            .into_iter()
+            .filter(|unit| !goes(unit.room) && !stood(unit.room) && !passed(unit))
+            .collect();
         let dropped = reservation.units.iter().filter(|unit| !wanted.contains(unit)).cloned().collect();
         let added = wanted.into_iter().filter(|unit| !reservation.units.contains(unit)).collect();
         Self { dropped, added }
@@ -108,8 +114,8 @@ impl Difference {
 }
 
 /// The stay as it stands can be replaced by this change.
-pub(crate) fn is_as_priced(reservation: &ReservationFacts, change: &ChangeRow) -> bool {
-    reservation.row.version == change.base_version && is_changeable(reservation.row.state)
+pub(crate) fn is_as_priced(reservation: &ReservationRow, change: &ChangeRow) -> bool {
+    reservation.version == change.base_version && is_changeable(reservation.state)
 }
 
 pub(crate) const fn is_changeable(state: ReservationState) -> bool {
@@ -208,16 +214,19 @@ impl Swap<'_> {
             let (kind, at) = later.map_or((DueKind::Balance, None), |due| (due.kind, due.at));
             schedule.grow(more, kind, at.unwrap_or(facts.now));
         } else if let Some(less) = zero.minus(more) {
-            self.give_back(schedule.lessen(less), facts, changes);
+            let less = schedule.lessen(less);
+            self.give_back(less, &mut schedule, facts, changes);
         }
         schedule.write(changes);
     }
 
-    fn give_back(&self, less: Money, facts: &Facts, changes: &mut Changes) {
+    fn give_back(&self, less: Money, schedule: &mut Schedule, facts: &Facts, changes: &mut Changes) {
         let payments = payments(self.reservation, facts);
-        let above = left(&payments, less.currency()).minus(self.change.total);
+        let kept = left(&payments, less.currency()).plus(schedule.kept_at_the_desk());
+        let above = kept.and_then(|kept| kept.minus(self.change.total));
         let Some(above) = above.filter(|above| above.amount() > Decimal::ZERO) else { return };
-        pay_back(self.refund, &payments, lesser(less, above), CHANGED, facts.now, changes);
+        let refund = schedule.pay_back(lesser(less, above), &payments);
+        pay_back(self.refund, &payments, refund, CHANGED, facts.now, changes);
     }
 
     fn tell(&self, replaced: &StayReplaced, facts: &Facts, changes: &mut Changes) {

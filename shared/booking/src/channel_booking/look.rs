@@ -65,9 +65,14 @@ async fn read(
     let Some(row) = channel_bookings::read(&mut connection, [key]).await?.pop() else { return Ok(None) };
     let reservation = match row.reservation {
         Some(id) => {
-            let rows = reservations::find(&mut connection, id).await?;
-            let rows = rows.map(|row| (row, hotel.code.clone())).into_iter().collect();
-            told(&mut connection, rows).await?.pop()
+            match reservations::find(&mut connection, id).await? {
+                // None of ours pays for it: whose payments wait is of no account.
+                Some(row) => {
+                    let principal = row.principal;
+                    told(&mut connection, vec![(row, hotel.code.clone())], principal).await?.pop()
+                }
+                None => None,
+            }
         }
         None => None,
     };

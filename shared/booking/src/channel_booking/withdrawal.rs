@@ -151,7 +151,9 @@ impl ChannelCancelOp {
             reservation.rooms.iter().filter(|room| room.cancelled.is_none()).map(|room| room.room).collect();
         changes.writes.extend(standing.iter().map(|room| {
             let units = reservation.units.iter().filter(|unit| unit.room == *room).count();
-            Write::CancelRoom(RoomCancelled { reservation: row.id, room: *room, penalty, units })
+            // Nothing of ours was paid.
+            let refund = penalty;
+            Write::CancelRoom(RoomCancelled { reservation: row.id, room: *room, penalty, refund, units })
         }));
         let version = row.version + 1;
         changes.writes.push(Write::ShiftReservation(ReservationMove {

@@ -129,7 +129,7 @@ impl PlaceHoldOp {
     }
 
     fn own_hold<'f>(&self, id: HoldId, facts: &'f Facts) -> Option<&'f HoldFacts> {
-        facts.holds.get(&id).filter(|hold| hold.row.principal == self.principal)
+        facts.holds.get(&id).filter(|hold| hold.row.is_of_guest(self.principal))
     }
 
     /// Everything that forbids the hold but the want of units, which is asked last.
@@ -201,6 +201,7 @@ impl PlaceHoldOp {
             id: self.hold,
             principal: self.principal,
             quote: self.quote,
+            change: None,
             state: HoldState::Active,
             stay: quote.document.stay,
             total: quote.document.total,
@@ -280,7 +281,8 @@ impl PlaceHoldOp {
     /// Whoever meets their own hold is told so, and nobody else is.
     fn own_hold_on(&self, night: NightKey, facts: &Facts) -> Option<HoldId> {
         facts.own_holds.get(&(self.hotel.id, self.principal))?.iter().find_map(|hold| {
-            let claims = hold.room_types.contains(&night.room_type)
+            let claims = !hold.is_of_a_change
+                && hold.room_types.contains(&night.room_type)
                 && (hold.check_in..hold.check_out).contains(&night.date);
             claims.then_some(hold.id)
         })

@@ -89,9 +89,9 @@ impl ReleaseOp {
         Decision::Commit(changes, ReleaseAnswer::Ended(view))
     }
 
-    /// Somebody else's is not there.
+    /// Somebody else's is not there, and neither is a change's.
     fn own_hold<'f>(&self, facts: &'f Facts) -> Option<&'f HoldFacts> {
-        facts.holds.get(&self.hold).filter(|hold| hold.row.principal == self.principal)
+        facts.holds.get(&self.hold).filter(|hold| hold.row.is_of_guest(self.principal))
     }
 }
 

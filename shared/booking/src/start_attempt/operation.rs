@@ -62,7 +62,8 @@ impl Operation for StartAttemptOp {
     }
 
     fn decide(&self, facts: &Facts) -> Decision<AttemptAnswer> {
-        let Some(hold) = facts.holds.get(&self.hold).filter(|hold| hold.row.principal == self.principal)
+        // What a change holds is paid for by the change alone.
+        let Some(hold) = facts.holds.get(&self.hold).filter(|hold| hold.row.is_of_guest(self.principal))
         else {
             return Decision::refuse(AttemptAnswer::HoldNotFound);
         };

@@ -5,10 +5,15 @@ use futures::future::join_all;
 use keyrack_booking::{
     Answered, Fault, KeyRefusal,
     edit_inventory::{self, EditInventoryError},
+    front_desk::{
+        self, StepError, StepRequest,
+        operation::{Step, Stepped},
+    },
     place_hold::{self, PlaceHold, PlaceHoldError},
-    views::HoldView,
+    release,
+    views::{HoldView, Standing},
 };
-use keyrack_domain::hold::HoldState;
+use keyrack_domain::{hold::HoldState, ids::ReservationId};
 use keyrack_testkit::Gates;
 
 use crate::{
@@ -191,5 +196,105 @@ async fn b003_a_swap_to_another_night_and_a_stranger_never_both_get_it() {
         kept += i64::from(!swapped);
     }
     assert_eq!(at.counters(before.0).await, (500, kept, 0));
+    at.verify().await;
+}
+
+const STAY: (&str, &str) = ("2026-11-14", "2026-11-16");
+const TONIGHT: (&str, &str) = ("2026-11-15", "2026-11-16");
+
+/// The guest of the only room has not come; tonight is free again.
+async fn missed(at: &DeskWorld) -> ReservationId {
+    at.sellable(STAY, 1).await;
+    let owner = guest();
+    let hold = at.hold(&owner, STAY).await;
+    let paid = at.pay(&owner, hold.id, "pm_ok").await;
+    let Standing::Confirmed(booked) = paid.standing else { panic!("{paid:?}") };
+    at.world.clock("2026-11-15T06:00:00Z").await;
+    step(at, booked.id, Step::NoShow).await.expect("a no-show");
+    booked.id
+}
+
+async fn step(
+    at: &DeskWorld,
+    reservation: ReservationId,
+    step: Step,
+) -> Result<Answered<Stepped>, StepError> {
+    let request =
+        StepRequest { hotel: at.hotel.clone(), reservation, step, if_match: None, key: fresh_key() };
+    front_desk::run(&at.desk, &at.world.operator, request).await
+}
+
+/// False where tonight was gone.
+fn came(answer: Result<Answered<Stepped>, StepError>) -> bool {
+    match answer {
+        Ok(_) => true,
+        Err(StepError::SoldOut { night, .. }) => {
+            assert_eq!(night, day(TONIGHT.0));
+            false
+        }
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// B003: the guest comes after all, and somebody else wants the night.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b003_an_undone_no_show_and_a_guest_never_both_get_the_last_unit() {
+    let at = DeskWorld::new().await;
+    let booked = missed(&at).await;
+    for round in 0..ROUNDS {
+        let other = guest();
+        let quote = at.quote(&other, TONIGHT).await;
+        let hold = at.hold_quote(&other, quote, fresh_key());
+        let undo = step(&at, booked, Step::UndoNoShow);
+        let (held, undone) = if round % 2 == 0 {
+            tokio::join!(hold, undo)
+        } else {
+            let (undone, held) = tokio::join!(undo, hold);
+            (held, undone)
+        };
+        let held_id = held.as_ref().ok().map(|held| held.answer.id);
+        let (held, undone) = (has(held, TONIGHT.0), came(undone));
+        assert_ne!(held, undone, "round {round}");
+        let expected = if undone { (1, 0, 1) } else { (1, 1, 0) };
+        assert_eq!(at.counters(TONIGHT.0).await, expected, "round {round}");
+        // As it was, for the next round.
+        if let Some(hold) = held_id {
+            release::run(&at.desk, &other, hold, fresh_key()).await.expect("released");
+        } else {
+            step(&at, booked, Step::NoShow).await.expect("a no-show again");
+        }
+    }
+    at.verify().await;
+}
+
+/// B003, stepped: whichever of them is overtaken after it has read sees what the other did.
+#[tokio::test]
+async fn b003_whoever_of_undone_no_show_and_hold_is_overtaken_is_refused() {
+    let gates = Gates::new();
+    let at = DeskWorld::with_points(gates.points()).await;
+    let booked = missed(&at).await;
+    let other = guest();
+    let quote = at.quote(&other, TONIGHT).await;
+    let mut gate = gates.close("undo_no_show.after_claim");
+    let overtaking = async {
+        gate.reached().await;
+        let held = at.hold_quote(&other, quote, fresh_key()).await;
+        gate.open();
+        held.expect("it is free").answer.id
+    };
+    let (undone, hold) = tokio::join!(step(&at, booked, Step::UndoNoShow), overtaking);
+    assert!(!came(undone));
+    release::run(&at.desk, &other, hold, fresh_key()).await.expect("released");
+
+    let mut gate = gates.close("place_hold.after_claim");
+    let overtaking = async {
+        gate.reached().await;
+        let undone = step(&at, booked, Step::UndoNoShow).await;
+        gate.open();
+        undone
+    };
+    let (held, undone) = tokio::join!(at.hold_quote(&other, quote, fresh_key()), overtaking);
+    assert!(came(undone) && !has(held, TONIGHT.0));
+    assert_eq!(at.counters(TONIGHT.0).await, (1, 0, 1));
     at.verify().await;
 }

@@ -298,4 +298,8 @@ async fn a_cancellation_after_a_goodwill_refund_gives_back_the_rest() {
     let amounts: Vec<_> = shown.refunds.iter().map(|refund| refund.amount.to_string()).collect();
     assert_eq!(amounts, ["840.00", "21000.00"]);
     at.verify().await;
+    // By another click it is told what the first one did.
+    let again = Cancel { reservation: booked.id, wanted: Wanted::Whole, if_match: 1, key: fresh_key() };
+    let again = cancel::run(&at.desk, &guest, again).await.expect("cancelled before").answer;
+    assert_eq!(again, done);
 }

@@ -4,6 +4,7 @@
 mod broken;
 mod changed;
 mod collected;
+mod desk;
 mod ended;
 
 use keyrack_booking::{

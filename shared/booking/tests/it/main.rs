@@ -10,6 +10,7 @@ mod cancel;
 mod changes;
 mod channel_bookings;
 mod channel_races;
+mod channel_violations;
 mod channel_world;
 mod contention;
 mod create_hotel;

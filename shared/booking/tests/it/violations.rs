@@ -380,7 +380,7 @@ async fn money_kept_for_a_room_that_was_cancelled_for_less() {
     let season = Season::new().await;
     let told = season
         .after(
-            "UPDATE reservation_rooms SET cancelled_at = now(), penalty = 1;
+            "UPDATE reservation_rooms SET cancelled_at = now(), penalty = 1, refund = 0;
              UPDATE reservations SET state = 'CANCELLED';
              UPDATE reservation_nights SET given_back_at = now();
              UPDATE room_night_inventory SET confirmed = 0;

@@ -5,7 +5,7 @@
 use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::ids::{HoldId, HotelId, ReservationId};
 
-use super::{Broken, Subject, Violations};
+use super::{Broken, Subject, Violations, channel_bookings::channel_bookings};
 
 pub async fn at_most_one(
     connection: &mut PgConnection,
@@ -13,7 +13,9 @@ pub async fn at_most_one(
     shown: i64,
 ) -> Result<Violations, DbError> {
     let holds = holds(connection, hotel, shown).await?;
-    Ok(holds.and(cancelled(connection, hotel, shown).await?, shown))
+    let cancelled = cancelled(connection, hotel, shown).await?;
+    let channels = channel_bookings(connection, hotel, shown).await?;
+    Ok(holds.and(cancelled, shown).and(channels, shown))
 }
 
 /// A room's units go back with it, and the reservation ends with its last room.

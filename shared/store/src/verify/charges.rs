@@ -27,7 +27,7 @@ async fn sums(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Resu
                concat(trim_scale(c.found), ' ', p.currency) AS "found!",
                count(*) OVER () AS "total!"
         FROM (
-            SELECT r.reservation_id, r.currency, s.owed, s.at_desk,
+            SELECT r.reservation_id, r.currency, s.owed, s.at_desk, s.kept_at_desk,
                    m.cost + r.change_fees AS cost,
                    coalesce(a.captured, 0) AS captured,
                    coalesce(a.kept, 0) AS kept
@@ -35,7 +35,9 @@ async fn sums(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Resu
             JOIN (
                 SELECT x.reservation_id,
                        coalesce(sum(x.amount) FILTER (WHERE x.state IN ('DUE', 'FAILED')), 0) AS owed,
-                       coalesce(sum(x.amount) FILTER (WHERE x.state = 'PAID' AND x.attempt_id IS NULL), 0) AS at_desk
+                       coalesce(sum(x.amount) FILTER (WHERE x.state = 'PAID' AND x.attempt_id IS NULL), 0) AS at_desk,
+                       coalesce(sum(x.amount - x.owed_back) FILTER (WHERE x.state = 'PAID' AND x.attempt_id IS NULL), 0)
+                           AS kept_at_desk
                 FROM scheduled_charges x
                 WHERE x.hotel_id = $1
                 GROUP BY x.reservation_id
@@ -61,8 +63,8 @@ async fn sums(connection: &mut PgConnection, hotel: HotelId, shown: i64) -> Resu
         CROSS JOIN LATERAL (
             VALUES
                 ('no more is kept and owed than the stay costs',
-                 p.kept + p.owed > p.cost,
-                 p.kept + p.owed),
+                 p.kept + p.kept_at_desk + p.owed > p.cost,
+                 p.kept + p.kept_at_desk + p.owed),
                 ('what was paid and what is owed make up what the stay costs',
                  p.captured + p.at_desk + p.owed < p.cost,
                  p.captured + p.at_desk + p.owed)

@@ -1,7 +1,21 @@
 //! Changes whose way goes wrong: at the payment, under a cancellation, at the commit.
 
-use keyrack_booking::change_stay::{self, ConfirmChangeError, Confirmed};
-use keyrack_domain::{change::ChangeState, reservation::ReservationState};
+use std::time::Duration;
+
+use keyrack_booking::{
+    Settings,
+    change_guest::{self, ChangeGuest},
+    change_stay::{self, ConfirmChangeError, Confirmed},
+};
+use keyrack_db::Points;
+use keyrack_domain::{
+    change::ChangeState,
+    guest::{Guest, GuestDetails},
+    ids::ReservationId,
+    principal::Caller,
+    reservation::ReservationState,
+};
+use keyrack_payment_simulator::{Decided, State};
 use keyrack_testkit::{Fault, Gates};
 use tokio::runtime::Handle;
 
@@ -9,7 +23,7 @@ use super::{STAY, book, cancel, confirm, confirmation, dates, price, shown, stat
 use crate::{
     desk_world::DeskWorld,
     disconnects::{COMMIT, through_a_proxy},
-    world::{guest, key},
+    world::{HORIZON, fresh_key, guest, key},
 };
 
 #[tokio::test]
@@ -82,6 +96,33 @@ async fn b077_a_payment_that_never_arrived_leaves_the_stay_and_nothing_held() {
     at.verify().await;
 }
 
+/// A payment may take longer than a hold lasts: what the change holds waits for it.
+#[tokio::test]
+async fn what_a_change_holds_waits_for_a_payment_that_outlasts_it() {
+    let settings = Settings {
+        horizon: HORIZON,
+        auth_timeout: Duration::from_secs(900),
+        provider_deadline: Duration::from_secs(2),
+        ..Settings::default()
+    };
+    let at = DeskWorld::with(Points::default(), settings).await;
+    at.sellable(("2026-11-16", "2026-11-17"), 1).await;
+    let guest = guest();
+    let booked = book(&at, &guest, STAY, 1).await;
+    let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
+    let pending = confirm(&at, &guest, &change, Some("pm_slow"), 1).await.expect("told").answer;
+    let Confirmed::Pending { attempt, .. } = pending else { panic!("{pending:?}") };
+    at.advance(601).await;
+    assert_eq!(at.expire().await.looked_at, 0);
+    assert_eq!(at.counters("2026-11-16").await, (1, 1, 0));
+    at.let_captured(attempt).await;
+    at.advance(300).await;
+    at.settle_money().await;
+    assert_eq!(state(&at, &guest, &change).await, ChangeState::Completed);
+    assert_eq!((at.counters("2026-11-16").await, at.count("refunds").await), ((1, 0, 1), 0));
+    at.verify().await;
+}
+
 /// The hold of what it adds has ended and somebody else has the night: the capture that comes late goes back.
 #[tokio::test]
 async fn a_late_capture_of_a_change_goes_back_and_nobody_elses_night_is_touched() {
@@ -140,6 +181,42 @@ async fn a_stay_that_is_cancelled_under_its_change_stays_cancelled() {
     }
     assert_eq!(at.count("refunds WHERE state = 'SUCCEEDED'").await, 2);
     at.verify().await;
+}
+
+/// It is cancelled or changed while its customer is on the bank's page: what they agree to there is not taken at
+/// all.
+#[tokio::test]
+async fn a_payment_that_is_only_authorized_when_its_change_is_overtaken_is_let_go() {
+    for cancelled in [true, false] {
+        let at = DeskWorld::new().await;
+        let guest = guest();
+        let booked = book(&at, &guest, STAY, 1).await;
+        let change = price(&at, &guest, dates(booked.id, ("2026-11-14", "2026-11-17"), 1)).await;
+        let pending = confirm(&at, &guest, &change, Some("pm_3ds"), 1).await.expect("told").answer;
+        let Confirmed::Pending { attempt, .. } = pending else { panic!("{pending:?}") };
+        if cancelled {
+            cancel(&at, &guest, booked.id, 1).await;
+        } else {
+            rename(&at, &guest, booked.id).await;
+        }
+        let authorization = format!("{attempt}-auth").try_into().expect("a reference");
+        assert!(matches!(at.simulator.simulator().decide(&authorization, true).await, Decided::Now(_)));
+        at.advance(301).await;
+        at.settle_money().await;
+        assert_eq!(at.charge(attempt, "auth").expect("it was asked for").state, State::Voided);
+        assert_eq!((at.captures(), at.count("refunds").await), (1, i64::from(cancelled)));
+        assert_eq!(at.count("payment_attempts WHERE state = 'FAILED'").await, 1);
+        assert_eq!(at.counters("2026-11-16").await, (5, 0, 0), "what was held has gone back");
+        assert_eq!(shown(&at, &guest, booked.id).await.version, 2);
+        at.verify().await;
+    }
+}
+
+async fn rename(at: &DeskWorld, guest: &Caller, reservation: ReservationId) {
+    let details = GuestDetails { name: "Asha Rao-Sen".to_owned(), ..GuestDetails::default() };
+    let guest_after = Guest::new(details).expect("a guest");
+    let request = ChangeGuest { reservation, guest: guest_after, if_match: 1, key: fresh_key() };
+    change_guest::run(&at.desk, guest, request).await.expect("changed");
 }
 
 /// B050: the answer of the COMMIT is lost; the caller gets the original answer, and nothing happens twice.

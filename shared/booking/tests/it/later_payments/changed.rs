@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The difference, and what is paid before the stay changes.
-async fn change(
+pub(super) async fn change(
     at: &DeskWorld,
     guest: &Caller,
     reservation: ReservationId,

@@ -81,6 +81,8 @@ async fn b065_a_fee_given_back_as_goodwill_is_not_charged_again() {
     collect(&at).await;
     assert_eq!(at.captures(), 2);
     goodwill("6912.00").await;
+    // Neither goodwill is told as what the cancellation gave back.
+    assert_eq!(cancel(&at, &guest, booked.id, Wanted::Whole, 1).await, done);
     at.settle_money().await;
     at.advance(7 * 24 * 3600).await;
     assert_eq!(collect(&at).await.taken, 0);
