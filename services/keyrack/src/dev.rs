@@ -125,7 +125,7 @@ impl Sandbox<'_> {
             simulator_url: Some(settings.provider.base_url.clone()),
         };
         credentials::set_up(desk.hotels(), installation::horizon(settings), &place).await?;
-        let watch = working::start(settings, &desk, runtime, stop);
+        let watch = working::start(settings, &desk, runtime, stop).await?;
         let parts = SandboxParts {
             clock: Arc::new(Clock::new(self.shards.clone(), watch)),
             beside: Beside {

@@ -4,6 +4,7 @@ use std::{error::Error, io, iter, net::SocketAddr, path::PathBuf};
 
 use keyrack_booking::{Fault, credentials::CreateCredentialError, demo::SeedError, repair::RepairError};
 use keyrack_db::DbError;
+use keyrack_messaging::JetStreamError;
 use keyrack_payment_simulator::StartError;
 use keyrack_payments::{BadProviderUrl, BadSignatureSettings, BadStripeSettings};
 use keyrack_runtime::{private_postgres::PrivatePostgresError, settings::SettingsError};
@@ -63,6 +64,8 @@ pub(crate) enum Failure {
     Stripe(#[from] BadStripeSettings),
     #[error("the webhook secrets or the webhook tolerance of the provider cannot be used")]
     Webhooks(#[from] BadSignatureSettings),
+    #[error("the broker of messages cannot be used")]
+    Broker(#[from] JetStreamError),
     #[error(transparent)]
     Simulator(#[from] StartError),
     #[error("the HTTP server failed")]

@@ -37,7 +37,7 @@ pub(crate) async fn run(args: Args, runtime: &Handle) -> Result<ExitCode, Failur
     installation::check_schema(&settings, &shards).await?;
     let desk = installation::desk(&settings, shards.clone(), provider, runtime, &stop)?;
     let mut serving = Serving::start_health(listener, &shards, runtime, &stop)?;
-    working::start(&settings, &desk, runtime, &stop);
+    working::start(&settings, &desk, runtime, &stop).await?;
     say(&format!("keyrack work is ready at {}", base_url(serving.address())))?;
     let outcome = tokio::select! {
         () = stop.requested() => Ok(ExitCode::SUCCESS),

@@ -1,26 +1,55 @@
 //! The workers of a process.
 
-use keyrack_booking::Desk;
+use keyrack_booking::{Desk, consume};
+use keyrack_messaging::{Handler, JetStream, JetStreamSettings};
 use keyrack_runtime::{
     Stop,
-    settings::Settings,
+    settings::{BrokerKind, Settings},
     worker::{Jitter, WorkerWatch, Workers},
 };
-use keyrack_workers::Intervals;
+use keyrack_workers::{Intervals, Messaging};
 use tokio::runtime::Handle;
 
-pub(crate) fn start(settings: &Settings, desk: &Desk, runtime: &Handle, stop: &Stop) -> WorkerWatch {
+use crate::failure::Failure;
+
+pub(crate) async fn start(
+    settings: &Settings,
+    desk: &Desk,
+    runtime: &Handle,
+    stop: &Stop,
+) -> Result<WorkerWatch, Failure> {
     let waits = &settings.workers;
     let intervals = Intervals {
         expiry: waits.expiry_interval(),
         reconciliation: waits.reconciliation_interval(),
         settlement: waits.settlement_interval(),
+        relay: waits.relay_interval(),
+        keep_events: settings.messaging.event_retention(),
         horizon: waits.horizon_interval(),
         key_retention: waits.key_retention_interval(),
         keep_keys: settings.operations.key_retention(),
         keep_provider_calls: settings.operations.provider_call_retention(),
     };
     let mut workers = Workers::new(runtime.clone(), stop.clone());
-    keyrack_workers::start_all(&mut workers, desk, intervals, Jitter::random);
-    workers.watch()
+    let messaging = messaging(settings, desk).await?;
+    keyrack_workers::start_all(&mut workers, desk, messaging, intervals, Jitter::random);
+    Ok(workers.watch())
+}
+
+async fn messaging(settings: &Settings, desk: &Desk) -> Result<Messaging, Failure> {
+    let nats = &settings.messaging.nats;
+    match settings.messaging.broker {
+        BrokerKind::InProcess => Ok(Messaging::InProcess),
+        BrokerKind::Nats => {
+            let of_broker = JetStreamSettings {
+                url: nats.url.clone(),
+                stream: nats.stream.clone(),
+                most_bytes: i64::try_from(nats.most_megabytes.get() << 20).unwrap_or(i64::MAX),
+            };
+            let consumers = consume::consumers(desk);
+            let names: Vec<_> = consumers.iter().map(Handler::name).collect();
+            let broker = JetStream::connect(&of_broker, &names).await?;
+            Ok(Messaging::JetStream(Box::new(broker)))
+        }
+    }
 }

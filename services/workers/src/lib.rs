@@ -3,6 +3,8 @@
 
 mod call_retention;
 mod charges;
+mod delivery;
+mod event_retention;
 mod expiry;
 mod horizon;
 mod key_retention;
@@ -10,11 +12,13 @@ mod notices;
 mod outbox_watch;
 mod reconciliation;
 mod refunds;
+mod relay;
 mod settlement;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use keyrack_booking::Desk;
+use keyrack_booking::{Desk, consume};
+use keyrack_messaging::{Broker, Handler, InProcess, JetStream};
 use keyrack_runtime::worker::{Cadence, Jitter, Workers};
 
 /// How long each worker waits after it found nothing to do.
@@ -24,15 +28,33 @@ pub struct Intervals {
     pub reconciliation: Duration,
     pub settlement: Duration,
     pub horizon: Duration,
+    pub relay: Duration,
     pub key_retention: Duration,
     /// For how long records of calls are kept.
     pub keep_keys: Duration,
     /// For how long it is kept what the provider was asked.
     pub keep_provider_calls: Duration,
+    /// For how long published events are kept.
+    pub keep_events: Duration,
+}
+
+/// How events come from the relay to those who act on them.
+#[derive(Clone, Debug)]
+pub enum Messaging {
+    /// At once, within this process.
+    InProcess,
+    /// By way of a server, which keeps them.
+    JetStream(Box<JetStream>),
 }
 
 /// Starts every worker there is, with a jitter of its own.
-pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitter: impl Fn() -> Jitter) {
+pub fn start_all(
+    workers: &mut Workers,
+    desk: &Desk,
+    messaging: Messaging,
+    intervals: Intervals,
+    jitter: impl Fn() -> Jitter,
+) {
     let every = Cadence::every;
     workers.start(expiry::Expiry::new(desk.clone()), every(intervals.expiry), jitter());
     workers.start(
@@ -55,5 +77,25 @@ pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitte
         every(intervals.key_retention),
         jitter(),
     );
+    workers.start(
+        event_retention::EventRetention::new(desk.clone(), intervals.keep_events),
+        every(intervals.key_retention),
+        jitter(),
+    );
+    let consumers = consume::consumers(desk);
+    let broker: Arc<dyn Broker> = match messaging {
+        Messaging::InProcess => {
+            let handlers = consumers.into_iter().map(|one| Arc::new(one) as Arc<dyn Handler>);
+            Arc::new(InProcess::new(handlers.collect()))
+        }
+        Messaging::JetStream(broker) => {
+            for consumer in consumers {
+                let delivery = delivery::Delivery::new(broker.as_ref().clone(), consumer);
+                workers.start(delivery, every(intervals.relay), jitter());
+            }
+            Arc::new(*broker)
+        }
+    };
+    workers.start(relay::Relay::new(desk.clone(), broker), every(intervals.relay), jitter());
     workers.start(outbox_watch::OutboxWatch::new(desk.clone()), every(intervals.reconciliation), jitter());
 }

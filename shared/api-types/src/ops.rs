@@ -1,7 +1,7 @@
 //! What operators look at, across hotels.
 
 use keyrack_domain::{
-    ids::{AttemptId, HoldId, NoticeId, RefundId},
+    ids::{AttemptId, HoldId, LetterId, NoticeId, RefundId},
     notice::{Finding, NoticeOutcome},
 };
 use serde::{Deserialize, Serialize};
@@ -83,4 +83,33 @@ pub struct OpsCase {
     pub started_at: Instant,
     /// For how long the attempt has had no end.
     pub open_s: u64,
+}
+
+/// An event on which a handler could not act.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct OpsLetter {
+    #[schema(value_type = String)]
+    pub id: LetterId,
+    #[schema(example = "HTL-204")]
+    pub hotel: String,
+    /// Who could not act on it.
+    pub handler: String,
+    pub event_id: uuid::Uuid,
+    /// Of the event, such as `reservation.confirmed`.
+    pub r#type: String,
+    pub created_at: Instant,
+    pub died_at: Instant,
+    /// Why. Where it waits behind an earlier one, that is said.
+    pub error: String,
+    /// Later events of the handler with the same key wait behind it.
+    pub key: Option<String>,
+}
+
+/// What has become of a dead letter.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct LetterResolved {
+    #[schema(value_type = String)]
+    pub id: LetterId,
+    /// `REPLAYED` or `DISCARDED`.
+    pub state: String,
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, future::Future, sync::Arc, time::Duration};
 
-use keyrack_db::Shards;
+use keyrack_db::{Database, Shards};
 use keyrack_domain::{
     horizon::Horizon,
     hotel::HotelRef,
@@ -108,6 +108,11 @@ impl Desk {
 
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Every database: the directory's, and those of the shards. Where the directory is a shard, that comes twice.
+    pub fn databases(&self) -> impl Iterator<Item = &Database> {
+        std::iter::once(self.shards().directory()).chain(self.shards().all().map(|(_, database)| database))
     }
 
     pub fn ledgers(&self) -> impl Iterator<Item = (ShardId, &Ledger)> {

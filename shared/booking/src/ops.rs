@@ -28,7 +28,7 @@ pub struct Page<T, P> {
 
 impl<T, P> Page<T, P> {
     /// Of more than `limit` items, those of the page.
-    fn first(mut items: Vec<T>, limit: u16, place: impl Fn(&T) -> P) -> Self {
+    pub(crate) fn first(mut items: Vec<T>, limit: u16, place: impl Fn(&T) -> P) -> Self {
         let limit = usize::from(limit);
         let next = (items.len() > limit).then(|| place(&items[limit - 1]));
         items.truncate(limit);
@@ -140,11 +140,11 @@ pub async fn cases(
 }
 
 /// It tells whether there is a next page.
-fn one_more(limit: u16) -> i64 {
+pub(crate) fn one_more(limit: u16) -> i64 {
     i64::from(limit) + 1
 }
 
-async fn hotel_of(desk: &Desk, id: HotelId) -> Result<Arc<HotelRef>, Fault> {
+pub(crate) async fn hotel_of(desk: &Desk, id: HotelId) -> Result<Arc<HotelRef>, Fault> {
     let hotel = desk.hotel_of(id).await?;
     hotel.ok_or_else(|| Fault::internal(format!("the directory does not know hotel {id}")))
 }

@@ -51,6 +51,19 @@ impl DbError {
         }
     }
 
+    /// The same work may succeed at another time, as it is.
+    pub const fn is_for_now(&self) -> bool {
+        matches!(
+            self,
+            Self::LockTimeout(_)
+                | Self::TryLockTimeout
+                | Self::StatementTimeout(_)
+                | Self::Contended(_)
+                | Self::Unavailable(_)
+                | Self::CommitUnknown(_)
+        )
+    }
+
     /// Label of the metric; a closed list.
     pub(crate) const fn outcome(&self) -> &'static str {
         match self {

@@ -2,6 +2,7 @@
 //! compiled in as the lowest layer, so it is complete and true by construction.
 
 mod limits;
+mod messaging;
 mod payments;
 mod sandbox;
 mod secrets;
@@ -20,6 +21,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
 pub use limits::Wrong;
+pub use messaging::{BrokerKind, Messaging, Nats};
 pub use payments::{Payments, ProviderKind, Stripe};
 pub use shards::ShardSettings;
 
@@ -41,6 +43,7 @@ pub struct Settings {
     pub provider: Provider,
     pub payments: Payments,
     pub inventory: Inventory,
+    pub messaging: Messaging,
     pub workers: Workers,
     pub log: Log,
 }
@@ -134,6 +137,7 @@ pub struct Workers {
     pub reconciliation_interval_ms: NonZeroU64,
     pub settlement_interval_s: NonZeroU64,
     pub horizon_interval_s: NonZeroU64,
+    pub relay_interval_ms: NonZeroU64,
     pub key_retention_interval_s: NonZeroU64,
 }
 

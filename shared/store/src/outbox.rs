@@ -13,26 +13,29 @@ pub struct NewEvent {
     pub event: Event,
 }
 
-/// Counted no further: more waiting events than this are one and the same alarm.
+/// Of one part counted no further: more waiting events than this are one and the same alarm.
 const MOST_COUNTED: i64 = 10_000;
 
 /// Events that wait to be published, up to a bound, and when the oldest of them was written.
 pub async fn pending(connection: &mut PgConnection) -> Result<(i64, Option<Moment>), DbError> {
     let waiting = sqlx::query!(
         r#"-- store::outbox::pending
-        SELECT count(*) AS "count!", min(w.created_at) AS oldest
-        FROM (
-            SELECT o.created_at
-            FROM outbox o
-            WHERE o.published_at IS NULL
-            ORDER BY o.seq
-            LIMIT $1
-        ) AS w"#,
+        SELECT sum(w.count)::bigint AS count, min(w.oldest) AS oldest
+        FROM relay_parts p
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS count, min(first.created_at) AS oldest
+            FROM (
+                SELECT o.created_at
+                FROM outbox o
+                WHERE o.hotel_id % 8 = p.part
+                  AND o.published_at IS NULL
+                ORDER BY o.seq
+                LIMIT $1) AS first) AS w"#,
         MOST_COUNTED
     )
     .fetch_one(connection)
     .await?;
-    Ok((waiting.count, waiting.oldest.map(Moment)))
+    Ok((waiting.count.unwrap_or(0), waiting.oldest.map(Moment)))
 }
 
 /// Appends the events in the order given: `nextval` is drawn above the sort.

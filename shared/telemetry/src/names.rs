@@ -60,7 +60,15 @@ metrics! {
     OUTBOX_PENDING: Gauge, Count, "keyrack_outbox_pending", ["shard"],
         "Events written and not yet published.";
     OUTBOX_AGE_SECONDS: Gauge, Seconds, "keyrack_outbox_age_seconds", ["shard"],
-        "Age of the oldest event not yet published.";
+        "Age of the oldest event not yet published. Alert near 60 s.";
+    EVENTS_PUBLISHED: Counter, Count, "keyrack_events_published_total", [],
+        "Events published and marked as such.";
+    RELAY_FAILURES: Counter, Count, "keyrack_relay_failures_total", [],
+        "Runs of the relay in which events could not be published; they are published later.";
+    EVENTS_REMOVED: Counter, Count, "keyrack_events_removed_total", [],
+        "Published events removed after their retention.";
+    DEAD_LETTERS_WAITING: Gauge, Count, "keyrack_dead_letters_waiting", [],
+        "Events on which a handler could not act, and those behind them. Alert on any.";
 
     CHANNEL_BOOKINGS_UNMAPPED: Counter, Count, "keyrack_channel_bookings_unmapped_total", [],
         "Deliveries of channels that name what their hotel does not have, and wait for somebody.";

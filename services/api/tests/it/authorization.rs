@@ -103,6 +103,8 @@ fn input(operation: &str) -> (&'static str, Value) {
         | "POST /v1/reservations/{id}/cancel"
         | "POST /v1/reservations/{id}/rooms/{room}/cancel"
         | "POST /v1/ops/refunds/{id}/retry"
+        | "POST /v1/ops/dead-letters/{id}/replay"
+        | "POST /v1/ops/dead-letters/{id}/discard"
         | "GET /v1/hotels/{hotel}/channel-bookings"
         | "GET /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
         | "DELETE /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
@@ -128,6 +130,7 @@ async fn every_write_but_the_exempt_ones_asks_for_its_key() {
         let target = filled(path, "HTL-204")
             .replace("/holds/x", &format!("/holds/{SOME_HOLD}"))
             .replace("/refunds/x", &format!("/refunds/{SOME_REFUND}"))
+            .replace("/dead-letters/x", &format!("/dead-letters/{}", SOME_REFUND.replace("ref_", "dlt_")))
             .replace("/reservations/x", &format!("/reservations/{SOME_RESERVATION}"))
             .replace("/changes/x", &format!("/changes/{}", SOME_RESERVATION.replace("res_", "chg_")))
             .replace("/charges/x", "/charges/1")

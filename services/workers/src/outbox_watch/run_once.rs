@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use async_trait::async_trait;
-use keyrack_booking::{Desk, outbox_age};
+use keyrack_booking::{Desk, consume, outbox_age};
 use keyrack_runtime::worker::{Progress, Worker};
 use keyrack_telemetry::names;
 
@@ -29,6 +29,8 @@ impl Worker for OutboxWatch {
             metrics::gauge!(names::OUTBOX_PENDING, "shard" => shard.clone()).set(pending.events);
             metrics::gauge!(names::OUTBOX_AGE_SECONDS, "shard" => shard).set(pending.age.as_secs_f64());
         }
+        #[expect(clippy::cast_precision_loss, reason = "counted up to a bound")]
+        metrics::gauge!(names::DEAD_LETTERS_WAITING).set(consume::waiting(&self.desk).await? as f64);
         Ok(Progress::NOTHING)
     }
 }

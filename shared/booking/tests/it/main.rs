@@ -28,6 +28,7 @@ mod late_captures;
 mod later_payments;
 mod lost_commits;
 mod lost_notices;
+mod messages;
 mod model;
 mod notices;
 mod payments;

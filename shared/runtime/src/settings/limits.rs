@@ -14,6 +14,10 @@ pub enum Wrong {
     NoUrl,
     #[error("it must be set: the provider takes payments for its owner only")]
     NoSecretKey,
+    #[error("it must be set to a URL that starts with nats:// or tls://")]
+    NoNats,
+    #[error("1 to 64 letters, digits, - and _")]
+    StreamName,
     #[error("1 to 3600 seconds")]
     Tolerance,
     #[error("shards are numbered from 1, each once")]
@@ -48,6 +52,7 @@ impl Settings {
         let fine = (1..=3600).contains(&self.provider.webhook_tolerance_s);
         must(fine, "provider.webhook_tolerance_s", Wrong::WebhookTolerance)?;
         self.payments.check()?;
+        self.messaging.check()?;
         let Operations { replay_window_hours: window, key_retention_days: kept, .. } = self.operations;
         let covers = u64::from(kept.get()) * 24 >= u64::from(window.get());
         must(covers, "operations.key_retention_days", Wrong::ShorterThanWindow)?;
@@ -139,6 +144,10 @@ impl Workers {
 
     pub const fn settlement_interval(&self) -> Duration {
         s(self.settlement_interval_s)
+    }
+
+    pub const fn relay_interval(&self) -> Duration {
+        ms(self.relay_interval_ms)
     }
 
     pub const fn horizon_interval(&self) -> Duration {

@@ -56,7 +56,7 @@ const REFERRED_TO: [(&str, &[&str]); 3] = [
 ];
 
 /// Statements that each stand alone: nothing keeps them from a scan but their keys.
-const ALONE: [(&str, &[&str]); 10] = [
+const ALONE: [(&str, &[&str]); 12] = [
     ("store::holds::read", &["holds_pkey(hotel_id, hold_id)"]),
     ("store::holds::due", &["holds_to_expire(expires_at)"]),
     ("store::holds::oldest_due", &["holds_to_expire(expires_at)"]),
@@ -69,8 +69,9 @@ const ALONE: [(&str, &[&str]); 10] = [
         &["reservations_of_principal(principal_id, reservation_id, hotel_id)"],
     ),
     ("store::nights::read", &["room_night_inventory_pkey(hotel_id, room_type_id, stay_date)"]),
-    // The index has no others than those that wait.
-    ("store::outbox::pending", &["outbox_pending()"]),
+    ("store::outbox::pending", &["outbox_pending()", "all of relay_parts"]),
+    ("store::relay::waiting", &["outbox_pending()"]),
+    ("store::relay::lease_part", &["outbox_pending()", "all of relay_parts"]),
 ];
 
 #[tokio::test]

@@ -1,6 +1,9 @@
 mod cases;
+mod discard_letter;
+mod letters;
 mod notices;
 mod refunds;
+mod replay_letter;
 mod retry_refund;
 mod timeline;
 
@@ -18,6 +21,9 @@ pub(super) fn configure(routes: &mut ServiceConfig<'_>) {
         .service(retry_refund::retry)
         .service(notices::notices)
         .service(cases::cases)
+        .service(letters::letters)
+        .service(replay_letter::replay)
+        .service(discard_letter::discard)
         .service(timeline::show);
 }
 

@@ -1,0 +1,5 @@
+//! Publishes what is committed in the outbox.
+
+mod run_once;
+
+pub(crate) use run_once::Relay;
