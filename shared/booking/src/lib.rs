@@ -43,6 +43,7 @@ pub mod expire;
 pub mod fail_attempt;
 pub mod forget_calls;
 pub mod forget_keys;
+pub mod forget_sessions;
 pub mod front_desk;
 pub mod give_up_booking;
 pub mod guest_sessions;

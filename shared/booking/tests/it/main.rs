@@ -39,6 +39,7 @@ mod repair;
 mod repeats;
 mod restrictions;
 mod season;
+mod sessions;
 mod settlement;
 mod stop_sell;
 mod stripe;
