@@ -10,6 +10,7 @@ mod cancellation;
 mod changes;
 mod channel_bookings;
 mod compatibility;
+mod explanations;
 mod front_desk;
 mod guest_sessions;
 mod health;
