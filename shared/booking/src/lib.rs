@@ -31,6 +31,7 @@ pub mod change;
 pub mod change_guest;
 pub mod change_stay;
 pub mod channel_booking;
+pub mod close_finding;
 pub mod collect_charge;
 pub mod compare_settlement;
 pub mod confirm;

@@ -11,6 +11,7 @@ mod changes;
 mod channel_bookings;
 mod compatibility;
 mod explanations;
+mod findings;
 mod front_desk;
 mod guest_sessions;
 mod health;
