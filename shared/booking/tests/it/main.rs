@@ -23,6 +23,7 @@ mod edges;
 mod front_desk;
 mod holds;
 mod horizon;
+mod interleavings;
 mod keys;
 mod late_captures;
 mod later_payments;
