@@ -31,6 +31,7 @@ mod lost_commits;
 mod lost_notices;
 mod model;
 mod notices;
+mod one_late_capture;
 mod payments;
 mod pooler;
 mod quotes;
