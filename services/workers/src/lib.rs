@@ -10,6 +10,7 @@ mod notices;
 mod outbox_watch;
 mod reconciliation;
 mod refunds;
+mod session_retention;
 mod settlement;
 
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct Intervals {
     pub keep_keys: Duration,
     /// For how long it is kept what the provider was asked.
     pub keep_provider_calls: Duration,
+    /// For how long guest sessions are kept after their end.
+    pub keep_guest_sessions: Duration,
 }
 
 /// Starts every worker there is, with a jitter of its own.
@@ -52,6 +55,11 @@ pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitte
     );
     workers.start(
         call_retention::CallRetention::new(desk.clone(), intervals.keep_provider_calls),
+        every(intervals.key_retention),
+        jitter(),
+    );
+    workers.start(
+        session_retention::SessionRetention::new(desk.clone(), intervals.keep_guest_sessions),
         every(intervals.key_retention),
         jitter(),
     );
