@@ -140,7 +140,7 @@ pub(crate) fn stripe(settings: &Settings, ids: Arc<dyn ProviderIds>) -> Result<S
 }
 
 fn stripe_ids(shards: &Shards) -> Arc<dyn ProviderIds> {
-    Arc::new(StoredIds::new(HotelDirectory::new(shards.clone()), name_of(ProviderKind::Stripe)))
+    Arc::new(StoredIds::new(HotelDirectory::new(shards.clone()), ProviderName::STRIPE))
 }
 
 /// Who reads what the provider tells by itself. `None` where no secret says that it is the provider.
@@ -178,22 +178,12 @@ pub(crate) fn desk(
     };
     of_desk.ledger.key_wait = settings.operations.copy_wait();
     of_desk.ledger.replay_window = settings.operations.replay_window();
+    let name = provider.name();
     let desk = Desk::new(shards, provider, of_desk, runtime.clone(), stop.work().clone());
     Ok(match notices(settings)? {
-        Some(reader) => desk.reading(name_of(settings.payments.provider), reader),
+        Some(reader) => desk.reading(name, reader),
         None => desk,
     })
-}
-
-/// As a provider is named in the address to which it sends its notices, and beside the ids that it gives.
-fn name_of(provider: ProviderKind) -> ProviderName {
-    let name = match provider {
-        ProviderKind::Simulator => "simulator",
-        ProviderKind::Stripe => "stripe",
-    };
-    // Safety of unwrap: both are such names; a test says so.
-    #[expect(clippy::expect_used, reason = "see above")]
-    name.parse().expect("a provider's name")
 }
 
 /// With the cause, which the pool alone could not tell.
@@ -205,15 +195,4 @@ pub(crate) async fn reach(settings: &Settings, shards: &Shards) -> Result<(), Fa
             .map_err(|source| Failure::Unreachable { database: name, source })?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_provider_has_a_name_that_can_stand_in_an_address() {
-        let names = [ProviderKind::Simulator, ProviderKind::Stripe].map(name_of);
-        assert_eq!(names.each_ref().map(ProviderName::as_str), ["simulator", "stripe"]);
-    }
 }

@@ -7,6 +7,7 @@ use futures::{StreamExt as _, stream};
 use reqwest::{Client, redirect::Policy};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::{sync::mpsc, time::sleep};
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::{
     clock,
@@ -36,6 +37,8 @@ pub(crate) struct Job {
     /// Nothing is told before it is on disk.
     pub(crate) sequence: u64,
     pub(crate) notices: Vec<Notice>,
+    /// On its way, until it is dropped.
+    pub(crate) on_its_way: TaskTrackerToken,
 }
 
 /// Runs until the provider is told to stop. What is in the queue then counts as undelivered.
@@ -60,7 +63,8 @@ pub(crate) async fn carry(simulator: Simulator, webhook: Webhook, mut queue: mps
 }
 
 async fn deliver(simulator: &Simulator, webhook: &Webhook, http: &Client, job: Job) {
-    for notice in job.notices {
+    let Job { sequence, notices, on_its_way: _until_the_end } = job;
+    for notice in notices {
         if simulator.chance().repeats_a_notice() {
             // The copy may arrive before the original, after it, or not at all.
             is_taken(simulator, webhook, http, &notice).await;
@@ -69,7 +73,7 @@ async fn deliver(simulator: &Simulator, webhook: &Webhook, http: &Client, job: J
             biased;
             () = simulator.stopped() => false,
             taken = async {
-                simulator.is_durable(job.sequence).await && is_taken(simulator, webhook, http, &notice).await
+                simulator.is_durable(sequence).await && is_taken(simulator, webhook, http, &notice).await
             } => taken,
         };
         if !taken {

@@ -2,6 +2,7 @@
 //! their order on disk.
 
 use tokio::sync::{mpsc, watch};
+use tokio_util::task::TaskTracker;
 
 use crate::{
     book::{Book, Entered, Entry, Event},
@@ -26,6 +27,8 @@ pub(crate) struct Ledger {
     /// `None`: this provider tells nothing by itself.
     notices: Option<mpsc::Sender<Job>>,
     /// Notices are lost on their way.
+    /// Those that are queued or being sent.
+    pub(crate) on_their_way: TaskTracker,
     pub(crate) loses_notices: bool,
     closed: bool,
 }
@@ -40,6 +43,13 @@ pub(crate) enum Taken {
     Refused(Refusal),
     /// There is no room for it, or the provider is going down; it was not even counted.
     Unavailable,
+}
+
+/// Whoever waits for it waits until it is empty, now or later.
+fn told() -> TaskTracker {
+    let on_their_way = TaskTracker::new();
+    on_their_way.close();
+    on_their_way
 }
 
 impl Ledger {
@@ -57,6 +67,7 @@ impl Ledger {
             durable,
             max_references: settings.max_references,
             notices,
+            on_their_way: told(),
             loses_notices: false,
             closed: false,
         }
@@ -162,7 +173,8 @@ impl Ledger {
         if notices.is_empty() {
             return;
         }
-        let sent = queue.try_send(Job { sequence: self.sequence, notices });
+        let sent =
+            queue.try_send(Job { sequence: self.sequence, notices, on_its_way: self.on_their_way.token() });
         if let Err(mpsc::error::TrySendError::Full(job) | mpsc::error::TrySendError::Closed(job)) = sent {
             for notice in job.notices {
                 self.undelivered(notice);

@@ -22,7 +22,7 @@
 //! POST /simulator/refunds-fail         {reference}: a refund that had succeeded comes to nothing
 //! POST /simulator/captures             {reference, authorization, amount, currency}: one that nobody asked for
 //! POST /simulator/notices              {lose}: whether notices are lost on their way
-//! GET  /simulator/notices              those that nobody took
+//! GET  /simulator/notices              those that nobody took; Prefer: wait-for=told waits for those on their way
 //! POST /simulator/faults               {lose_requests, lose_answers, repeat_notices}: in percent, by chance
 //! ```
 //!

@@ -260,6 +260,12 @@ impl Simulator {
         self.charge(reference).filter(|_| planted && durable)
     }
 
+    /// Returns once no notice is on its way: each was taken, or is kept as undelivered.
+    pub async fn all_notices_told(&self) {
+        let on_their_way = self.ledger().on_their_way.clone();
+        on_their_way.wait().await;
+    }
+
     /// From now on notices are lost on their way, or are not.
     pub fn lose_notices(&self, lose: bool) {
         self.ledger().loses_notices = lose;

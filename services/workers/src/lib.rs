@@ -13,6 +13,7 @@ mod outbox_watch;
 mod reconciliation;
 mod refunds;
 mod relay;
+mod session_retention;
 mod settlement;
 
 use std::{sync::Arc, time::Duration};
@@ -36,6 +37,8 @@ pub struct Intervals {
     pub keep_provider_calls: Duration,
     /// For how long published events are kept.
     pub keep_events: Duration,
+    /// For how long guest sessions are kept after their end.
+    pub keep_guest_sessions: Duration,
 }
 
 /// How events come from the relay to those who act on them.
@@ -79,6 +82,11 @@ pub fn start_all(
     );
     workers.start(
         event_retention::EventRetention::new(desk.clone(), intervals.keep_events),
+        every(intervals.key_retention),
+        jitter(),
+    );
+    workers.start(
+        session_retention::SessionRetention::new(desk.clone(), intervals.keep_guest_sessions),
         every(intervals.key_retention),
         jitter(),
     );

@@ -10,6 +10,7 @@ pub mod channel_booking;
 pub mod code;
 pub mod credential;
 pub mod date;
+pub mod explanation;
 pub mod figure;
 pub mod front_desk;
 pub mod guest;

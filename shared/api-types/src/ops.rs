@@ -1,7 +1,7 @@
 //! What operators look at, across hotels.
 
 use keyrack_domain::{
-    ids::{AttemptId, HoldId, LetterId, NoticeId, RefundId},
+    ids::{AttemptId, FindingId, HoldId, LetterId, NoticeId, RefundId},
     notice::{Finding, NoticeOutcome},
 };
 use serde::{Deserialize, Serialize};
@@ -112,4 +112,53 @@ pub struct LetterResolved {
     pub id: LetterId,
     /// `REPLAYED` or `DISCARDED`.
     pub state: String,
+}
+
+/// A line of a provider's settlement export that did not agree with what is recorded.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct OpsSettlementFinding {
+    #[schema(value_type = String)]
+    pub id: FindingId,
+    #[schema(example = "simulator")]
+    pub provider: String,
+    /// The provider's name of the line.
+    pub entry: String,
+    #[schema(example = "amount_differs")]
+    pub kind: String,
+    /// `OPEN`: somebody must look. `RETURNING`: a charge that nobody asked for is being given back. `RETURNED`: it
+    /// has been. `CLOSED`: somebody has looked.
+    pub state: String,
+    /// The attempt that the line names, where it names one; it need not exist.
+    #[schema(value_type = Option<String>)]
+    pub attempt_id: Option<AttemptId>,
+    /// What the line is about, as the provider calls it.
+    pub reference: String,
+    pub amount: Money,
+    /// By the provider's clock.
+    pub happened_at: Instant,
+    pub found_at: Instant,
+    /// When it was returned or closed.
+    pub settled_at: Option<Instant>,
+    /// There once it is `CLOSED`.
+    pub closed: Option<FindingClosed>,
+}
+
+/// Who has looked, and what came of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct FindingClosed {
+    /// The principal of the operator.
+    #[schema(example = "prn_6f9619ff8b864d01b42d00cf4fc964ff")]
+    pub by: String,
+    pub note: String,
+    /// The id of the request that closed it.
+    pub request_id: String,
+}
+
+/// `POST /v1/ops/settlement-findings/{id}/close`
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CloseFindingRequest {
+    /// What was found out, and why it needs nobody any more.
+    #[schema(min_length = 1, max_length = 2000)]
+    pub note: String,
 }

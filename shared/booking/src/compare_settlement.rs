@@ -8,6 +8,7 @@ mod strays;
 
 use chrono::DateTime;
 use keyrack_db::DbError;
+use keyrack_domain::ids::{FindingId, HotelId};
 use keyrack_payments::{
     ChargeName, Deadline, Moved, Settlement, SettlementFrom, SettlementLine, SettlementPosition,
 };
@@ -17,13 +18,10 @@ use keyrack_store::{
 };
 
 use self::judge::{Judged, Recorded, judge, named};
-use crate::{Desk, Fault};
+use crate::{Desk, Fault, entropy};
 
 /// Lines of one run, which are one page.
 pub const MAX_LINES: u16 = 100;
-
-/// The name of the provider behind the desk, in what is found.
-const PROVIDER: &str = "default";
 
 /// What one run did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,6 +29,8 @@ pub struct Compared {
     pub lines: usize,
     /// Captures of attempts that had FAILED, whose money goes back.
     pub given_back: usize,
+    /// Refunds that were made or have come back at the provider, which nobody had told.
+    pub applied: usize,
     /// Lines that do not agree, and were not known before.
     pub found: usize,
     /// Charges that nobody had asked for, and that have gone back.
@@ -57,7 +57,8 @@ pub async fn open_findings(desk: &Desk) -> Result<i64, Fault> {
 
 async fn compare(desk: &Desk) -> Result<Compared, Fault> {
     let mut connection = desk.shards().directory().connection().await?;
-    let position = settlement::position(&mut connection, PROVIDER).await?;
+    let provider = desk.provider().name();
+    let position = settlement::position(&mut connection, &provider).await?;
     drop(connection);
     let from = match &position {
         Some(position) => SettlementFrom::Position(
@@ -82,6 +83,7 @@ async fn compare(desk: &Desk) -> Result<Compared, Fault> {
             // The next run begins here: at the latest after the attempt's deadline it can be judged.
             Judged::TooEarly => waits = true,
             Judged::GivenBack => compared.given_back += 1,
+            Judged::Applied => compared.applied += 1,
             Judged::Found(kind) => compared.found += usize::from(enter(desk, kind, line).await?),
         }
         next = if waits { next } else { Some(after) };
@@ -96,13 +98,13 @@ async fn compare(desk: &Desk) -> Result<Compared, Fault> {
 
 /// Only when every line up to there has been dealt with: a run that dies before does them again.
 async fn advance(desk: &Desk, from: Option<String>, to: SettlementPosition) -> Result<(), Fault> {
-    let directory = desk.shards().directory();
+    let (directory, provider) = (desk.shards().directory(), desk.provider().name());
     directory
         .transaction("advance_settlement", move |connection| {
-            let (from, to) = (from.clone(), to.clone());
+            let (provider, from, to) = (provider.clone(), from.clone(), to.clone());
             Box::pin(async move {
                 let now = clock::now(connection).await?;
-                settlement::advance(connection, PROVIDER, from.as_deref(), to.as_str(), now).await
+                settlement::advance(connection, &provider, from.as_deref(), to.as_str(), now).await
             })
         })
         .await
@@ -126,9 +128,14 @@ async fn enter(desk: &Desk, kind: FindingKind, line: SettlementLine) -> Result<b
     };
     let returning = kind == FindingKind::OtherCharge && reference.parse::<ChargeName>().is_ok();
     let SettlementLine { entry, amount, at: happened_at, .. } = line;
-    let provider = PROVIDER;
-    let finding = Finding { provider, entry, kind, returning, attempt, reference, amount, happened_at };
+    let (id, provider) = (new_id(), desk.provider().name());
+    let finding = Finding { id, provider, entry, kind, returning, attempt, reference, amount, happened_at };
     keep(desk, finding).await
+}
+
+/// Of no hotel: the books are those of all.
+fn new_id() -> FindingId {
+    FindingId::new(HotelId(0), entropy::id())
 }
 
 /// Once, whoever finds it first. True when that was this one.

@@ -4,10 +4,12 @@ use std::{collections::BTreeMap, future::Future, sync::Arc, time::Duration};
 
 use keyrack_db::{Database, Shards};
 use keyrack_domain::{
+    code::HotelCode,
     horizon::Horizon,
     hotel::HotelRef,
-    ids::{HotelId, ShardId},
+    ids::{HotelId, ReservationId, ShardId},
     notice::ProviderName,
+    principal::Caller,
 };
 use keyrack_ledger::{Ledger, Settings as LedgerSettings};
 use keyrack_payments::{NoticeReader, PaymentProvider};
@@ -138,6 +140,18 @@ impl Desk {
             Err(NoHotel::NotFound) => Ok(None),
             Err(NoHotel::Fault(fault)) => Err(fault),
         }
+    }
+
+    /// The hotel of a reservation, for whoever runs it. For everybody else there is none.
+    pub(crate) async fn hotel_run_by(
+        &self,
+        caller: &Caller,
+        hotel: &HotelCode,
+        reservation: ReservationId,
+    ) -> Result<Arc<HotelRef>, NoHotel> {
+        let hotel = self.hotels.by_code(hotel).await?;
+        let is_theirs = reservation.hotel() == hotel.id && caller.runs(hotel.id);
+        if is_theirs { Ok(hotel) } else { Err(NoHotel::NotFound) }
     }
 
     /// Starts work that goes on when its caller goes away.

@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc, time::Instant};
 
 use async_trait::async_trait;
-use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
+use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money, notice::ProviderName};
 use keyrack_payments::{
     Authorization, Capture, ChargeName, Deadline, LookUp, PaymentProvider, Reference, Refund, RefundTry,
     Settlement, SettlementFrom, Void,
@@ -91,6 +91,10 @@ impl MeasuredProvider {
 
 #[async_trait]
 impl PaymentProvider for MeasuredProvider {
+    fn name(&self) -> ProviderName {
+        self.provider.name()
+    }
+
     async fn authorize(
         &self,
         attempt: AttemptId,

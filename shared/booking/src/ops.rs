@@ -5,13 +5,17 @@ use std::{sync::Arc, time::Duration};
 use keyrack_domain::{
     clock::Moment,
     hotel::HotelRef,
-    ids::{AttemptId, HotelId, NoticeId, RefundId},
+    ids::{AttemptId, FindingId, HotelId, NoticeId, RefundId},
+    notice::ProviderName,
     principal::{Caller, Role},
 };
 use keyrack_ledger::{EventRow, RefundRow};
-use keyrack_store::{cases, cases::CaseRow, clock, provider_events, refunds, unmatched_notices};
+use keyrack_store::{cases, cases::CaseRow, clock, provider_events, refunds, settlement, unmatched_notices};
 
-pub use keyrack_store::unmatched_notices::UnmatchedRow;
+pub use keyrack_store::{
+    settlement::{FindingRow, FindingState},
+    unmatched_notices::UnmatchedRow,
+};
 
 use crate::{Desk, Fault};
 
@@ -105,6 +109,22 @@ pub async fn unmatched_notices(
     must_operate(caller)?;
     let mut connection = desk.shards().directory().connection().await?;
     let rows = unmatched_notices::list(&mut connection, after, one_more(limit)).await?;
+    Ok(Page::first(rows, limit, |row| row.id))
+}
+
+/// Lines of providers' books that did not agree with what is recorded: those that wait for somebody, or those that
+/// have come to an end.
+pub async fn settlement_findings(
+    desk: &Desk,
+    caller: &Caller,
+    ended: bool,
+    provider: Option<&ProviderName>,
+    after: Option<FindingId>,
+    limit: u16,
+) -> Result<Page<FindingRow, FindingId>, OpsError> {
+    must_operate(caller)?;
+    let mut connection = desk.shards().directory().connection().await?;
+    let rows = settlement::list(&mut connection, ended, provider, after, one_more(limit)).await?;
     Ok(Page::first(rows, limit, |row| row.id))
 }
 

@@ -56,10 +56,7 @@ pub async fn run(
     request: PaidAtDesk,
 ) -> Result<Answered<ChargeView>, PaidAtDeskError> {
     let PaidAtDesk { hotel, reservation, number, key } = request;
-    let hotel = desk.hotels().by_code(&hotel).await?;
-    if reservation.hotel() != hotel.id || !caller.runs(hotel.id) {
-        return Err(PaidAtDeskError::NotFound);
-    }
+    let hotel = desk.hotel_run_by(caller, &hotel, reservation).await?;
     let fingerprint = key::fingerprint(ENDPOINT, &(reservation, number))?;
     let operation = PaidAtDeskOp {
         claim: key::claim(hotel.id, caller.principal, ENDPOINT, key, fingerprint),

@@ -123,16 +123,49 @@ pub async fn make(
 
 /// Its owner's; anybody else's is not found. An expired one is still shown.
 pub async fn find(hotels: &HotelDirectory, caller: &Caller, id: QuoteId) -> Result<Option<QuoteView>, Fault> {
-    let hotel = match hotels.by_id(id.hotel()).await {
-        Ok(hotel) => hotel,
-        Err(NoHotel::NotFound) => return Ok(None),
-        Err(NoHotel::Fault(fault)) => return Err(fault),
-    };
+    let Some(hotel) = hotel_of(hotels, id).await? else { return Ok(None) };
     let mut connection = hotels.database(&hotel)?.connection().await?;
     let found = quotes::read(&mut connection, [&id]).await?.pop();
     match found.filter(|quote| quote.principal == caller.principal) {
         Some(quote) => Ok(Some(view(&mut connection, &hotel, quote).await?)),
         None => Ok(None),
+    }
+}
+
+/// A quote as it was made, for whoever asks why it costs what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    pub id: QuoteId,
+    pub hotel: HotelCode,
+    pub zone: Tz,
+    pub document: QuoteDocument,
+}
+
+/// Its owner's, the staff's of its hotel, and operators'; anybody else's is not found.
+pub async fn explain(
+    hotels: &HotelDirectory,
+    caller: &Caller,
+    id: QuoteId,
+) -> Result<Option<Explained>, Fault> {
+    let Some(hotel) = hotel_of(hotels, id).await? else { return Ok(None) };
+    let mut connection = hotels.database(&hotel)?.connection().await?;
+    let found = quotes::read(&mut connection, [&id]).await?.pop();
+    let may_see = |quote: &QuoteRow| match caller.role {
+        Role::Operator => true,
+        Role::Staff if caller.hotel == Some(hotel.id) => true,
+        Role::Guest | Role::Staff | Role::Channel | Role::Pms | Role::Provider => {
+            quote.principal == caller.principal
+        }
+    };
+    let (code, zone) = (hotel.code.clone(), hotel.zone);
+    Ok(found.filter(may_see).map(|quote| Explained { id, hotel: code, zone, document: quote.document }))
+}
+
+async fn hotel_of(hotels: &HotelDirectory, id: QuoteId) -> Result<Option<Arc<HotelRef>>, Fault> {
+    match hotels.by_id(id.hotel()).await {
+        Ok(hotel) => Ok(Some(hotel)),
+        Err(NoHotel::NotFound) => Ok(None),
+        Err(NoHotel::Fault(fault)) => Err(fault),
     }
 }
 

@@ -142,6 +142,10 @@ impl fmt::Debug for Told {
 }
 
 impl Told {
+    pub(crate) const fn new(provider: ProviderName, notice: Notice, actor: Actor) -> Self {
+        Self { provider, notice, actor }
+    }
+
     /// Whose payment it is, where the provider names that by an id of its own.
     async fn of_our_attempt(&self, desk: &Desk) -> Self {
         let ids = StoredIds::new(desk.hotels().clone(), self.provider.clone());

@@ -69,10 +69,7 @@ pub async fn run(
     request: StaffRefund,
 ) -> Result<Answered<RefundView>, StaffRefundError> {
     let StaffRefund { hotel, reservation, amount, reason, key } = request;
-    let hotel = desk.hotels().by_code(&hotel).await?;
-    if reservation.hotel() != hotel.id || !caller.runs(hotel.id) {
-        return Err(StaffRefundError::NotFound);
-    }
+    let hotel = desk.hotel_run_by(caller, &hotel, reservation).await?;
     let mut faults = Vec::new();
     let amount = Money::parse(&amount, hotel.currency);
     match amount {

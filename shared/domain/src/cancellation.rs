@@ -109,7 +109,10 @@ mod tests {
     use chrono::NaiveTime;
 
     use super::*;
-    use crate::sample::{day, decimal, money, rate_plan, room_type};
+    use crate::{
+        rule_version::RuleVersion,
+        sample::{day, decimal, money, rate_plan, room_type},
+    };
 
     fn at(text: &str) -> Moment {
         Moment(text.parse().expect("an instant"))
@@ -134,6 +137,7 @@ mod tests {
             cancellation: ladder(),
             payment: rate_plan().payment,
             deposit: None,
+            terms_version: RuleVersion::FIRST,
         }
     }
 

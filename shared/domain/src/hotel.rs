@@ -8,6 +8,7 @@ use crate::{
     ids::{HotelId, RatePlanId, RoomTypeId, ShardId},
     money::Currency,
     policy::{CancellationPolicy, DepositTerms, PaymentPolicy},
+    rule_version::RuleVersion,
 };
 
 /// Who a hotel is: enough to route, to tell its local date and to write its money.
@@ -44,4 +45,7 @@ pub struct RatePlan {
     /// Of a deposit plan, and of no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deposit: Option<DepositTerms>,
+    /// Of its terms.
+    #[serde(default, skip_serializing_if = "RuleVersion::is_first")]
+    pub version: RuleVersion,
 }

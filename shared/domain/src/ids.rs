@@ -166,6 +166,7 @@ kinds! {
     Credential CredentialId "crd",
     Notice NoticeId "ntc",
     Letter LetterId "dlt",
+    Finding FindingId "fnd",
 }
 
 #[cfg(test)]

@@ -1,16 +1,22 @@
 //! Notices of payment providers: who tells, what became of what was told, and what in it people must look at.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use serde::Deserialize;
 
 /// A provider's name in addresses and records: 1 to 32 of `[a-z0-9_-]`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ProviderName(String);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ProviderName(Cow<'static, str>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to 32 of a-z, 0-9, _ and -")]
 pub struct NotAProviderName;
 
 impl ProviderName {
+    pub const SIMULATOR: Self = Self(Cow::Borrowed("simulator"));
+    pub const STRIPE: Self = Self(Cow::Borrowed("stripe"));
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -22,7 +28,15 @@ impl FromStr for ProviderName {
     fn from_str(text: &str) -> Result<Self, NotAProviderName> {
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
         let fine = (1..=32).contains(&text.len()) && text.bytes().all(plain);
-        if fine { Ok(Self(text.to_owned())) } else { Err(NotAProviderName) }
+        if fine { Ok(Self(text.to_owned().into())) } else { Err(NotAProviderName) }
+    }
+}
+
+impl TryFrom<String> for ProviderName {
+    type Error = NotAProviderName;
+
+    fn try_from(text: String) -> Result<Self, NotAProviderName> {
+        text.parse()
     }
 }
 
@@ -109,10 +123,9 @@ mod tests {
         for finding in Finding::ALL {
             assert_eq!(Finding::from_name(finding.as_str()), Some(finding));
         }
-        assert_eq!(
-            "simulator".parse::<ProviderName>().map(|name| name.to_string()),
-            Ok("simulator".to_owned())
-        );
+        for name in [ProviderName::SIMULATOR, ProviderName::STRIPE] {
+            assert_eq!(name.as_str().parse(), Ok(name));
+        }
         for text in ["", "A", "a b", "é", &"x".repeat(33)] {
             assert_eq!(text.parse::<ProviderName>(), Err(NotAProviderName), "{text:?}");
         }

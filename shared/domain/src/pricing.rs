@@ -27,7 +27,7 @@ use crate::{
     hotel::{RatePlan, RoomType},
     money::{Currency, Money},
     occupancy::RoomRequest,
-    quote::{Charge, ChargeKind, MAX_ROOMS, QuoteDocument, QuotedNight, QuotedRoom},
+    quote::{Charge, ChargeKind, MAX_ROOMS, QuoteDocument, QuotedNight, QuotedRoom, TaxRule},
     stay::Stay,
     tax::{Tax, TaxKind},
 };
@@ -123,14 +123,15 @@ pub fn bill(
     }
     let mut charges = rooms.iter().map(|room| room_line(room, currency)).collect::<Option<Vec<_>>>()?;
     let applied = |tax: &&Tax| charged_nights(tax, &rooms).next().is_some();
-    for tax in taxes.iter().filter(applied) {
+    for (tax, number) in taxes.iter().zip(1..).filter(|(tax, _)| applied(tax)) {
         let amount = if tax.included {
             included(tax, taxes, &rooms, currency)?
         } else {
             on_top_of(tax, &rooms, currency)?
         };
         let (kind, label) = (tax.kind.charge_kind(), tax.label.clone());
-        charges.push(Charge { kind, label, amount, included: tax.included });
+        let rule = Some(TaxRule { number, tax: tax.clone() });
+        charges.push(Charge { kind, label, amount, included: tax.included, rule });
     }
     let mut owed = charges.iter().filter(|charge| !charge.included);
     let total = owed.try_fold(Money::zero(currency), |sum, charge| sum.plus(charge.amount))?;
@@ -159,6 +160,7 @@ fn quoted_room(stay: Stay, room: &PricedRoom<'_>) -> Option<QuotedRoom> {
         cancellation: room.rate_plan.cancellation.clone(),
         payment: room.rate_plan.payment,
         deposit: room.rate_plan.deposit,
+        terms_version: room.rate_plan.version,
     })
 }
 
@@ -196,7 +198,7 @@ fn room_line(room: &QuotedRoom, currency: Currency) -> Option<Charge> {
         n => format!("{n} nights"),
     };
     let label = format!("{}, {}, {nights}", room.room_type, room.rate_plan);
-    Some(Charge { kind: ChargeKind::Room, label, amount, included: false })
+    Some(Charge { kind: ChargeKind::Room, label, amount, included: false, rule: None })
 }
 
 /// Every room and night in which the tax is charged.

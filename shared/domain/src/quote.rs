@@ -8,8 +8,10 @@ use crate::{
     ids::{RatePlanId, RoomTypeId},
     money::Money,
     policy::{CancellationPolicy, DepositTerms, PaymentPolicy},
+    rule_version::RuleVersion,
     schedule::Due,
     stay::Stay,
+    tax::Tax,
 };
 
 /// At most so many rooms in one quote.
@@ -51,6 +53,9 @@ pub struct QuotedRoom {
     /// Where a deposit is paid at booking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deposit: Option<DepositTerms>,
+    /// Of the plan whose terms these are.
+    #[serde(default, skip_serializing_if = "RuleVersion::is_first")]
+    pub terms_version: RuleVersion,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -70,6 +75,18 @@ pub struct Charge {
     pub label: String,
     pub amount: Money,
     pub included: bool,
+    /// By which a tax or fee was worked out. None of a room's line, whose nights name their rates, and of a fee
+    /// that a change of the stay cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<TaxRule>,
+}
+
+/// A tax or fee of the hotel, as it was.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TaxRule {
+    /// Its place among the hotel's, from 1.
+    pub number: u16,
+    pub tax: Tax,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -9,6 +9,7 @@ use crate::{
     money::{Currency, Money},
     occupancy::RoomRequest,
     policy::{CancellationPolicy, PaymentPolicy, Penalty, Rung},
+    rule_version::RuleVersion,
     stay::Stay,
     tax::{Tax, TaxKind},
 };
@@ -58,6 +59,7 @@ pub(crate) fn rate_plan() -> RatePlan {
         },
         payment: PaymentPolicy::Prepay,
         deposit: None,
+        version: RuleVersion::FIRST,
     }
 }
 
@@ -72,5 +74,6 @@ pub(crate) fn request(adults: u16, children_ages: &[u8]) -> RoomRequest {
 }
 
 pub(crate) fn tax(kind: TaxKind, value: &str, included: bool) -> Tax {
-    Tax { kind, label: "GST".to_owned(), value: decimal(value), included, from_amount: None, to_amount: None }
+    let (label, version) = ("GST".to_owned(), RuleVersion::FIRST);
+    Tax { kind, label, value: decimal(value), included, from_amount: None, to_amount: None, version }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     money::{Currency, MAX_AMOUNT, Money},
     quote::ChargeKind,
+    rule_version::RuleVersion,
     text::{TextFault, check_line},
 };
 
@@ -60,6 +61,8 @@ pub struct Tax {
     /// Slab of the room's nightly amount: applies where `from_amount <= amount < to_amount`.
     pub from_amount: Option<Money>,
     pub to_amount: Option<Money>,
+    #[serde(default, skip_serializing_if = "RuleVersion::is_first")]
+    pub version: RuleVersion,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -46,9 +46,12 @@ impl FromRequest for MayMatch {
 }
 
 fn given(request: &HttpRequest) -> Result<Option<i32>, Problem> {
-    let Some(value) = request.headers().get("if-match") else { return Ok(None) };
-    let read = value.to_str().ok().and_then(version);
-    let rule = "If-Match must be one version, such as \"3\".";
+    let mut all = request.headers().get_all("if-match");
+    let Some(value) = all.next() else { return Ok(None) };
+    // Several headers are one list (RFC 9110, 5.2), and a list means any of its tags. Whoever has seen two versions
+    // has not said which one the call is meant for.
+    let read = value.to_str().ok().and_then(version).filter(|_| all.next().is_none());
+    let rule = "If-Match must be given once, with one version, such as \"3\".";
     read.map(Some).ok_or_else(|| Problem::new(Code::Malformed, rule))
 }
 
@@ -61,7 +64,24 @@ fn version(text: &str) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
+    use actix_web::test::TestRequest;
+
     use super::*;
+
+    #[test]
+    fn one_tag_is_read_and_several_are_refused_whichever_way_they_come() {
+        let of = |values: &[&'static str]| {
+            let given_all = values
+                .iter()
+                .fold(TestRequest::default(), |request, value| request.append_header(("if-match", *value)));
+            given(&given_all.to_http_request()).ok()
+        };
+        assert_eq!(of(&[]), Some(None));
+        assert_eq!(of(&["\"3\""]), Some(Some(3)));
+        for several in [&["\"3\", \"4\""][..], &["\"3\"", "\"4\""], &["\"3\"", "\"3\""], &["\"3\"", "*"]] {
+            assert_eq!(of(several), None, "{several:?}");
+        }
+    }
 
     #[test]
     fn a_tag_is_the_version_quoted_or_bare() {

@@ -8,6 +8,7 @@
 
 pub mod conformance;
 mod deadline;
+mod exchange;
 mod minor_units;
 mod notice;
 mod outcome;

@@ -87,13 +87,11 @@ impl Fact {
             Self::Authorized { attempt, .. } | Self::Declined { attempt, .. } | Self::Voided { attempt } => {
                 of_ours(Reference::Authorization(*attempt))
             }
-            Self::Captured { attempt, .. } | Self::RefundedByHand { attempt, .. } => {
-                of_ours(Reference::Capture(*attempt))
-            }
+            Self::Captured { attempt, .. } => of_ours(Reference::Capture(*attempt)),
             Self::Refunded { refund, .. } | Self::RefundFailed { refund, .. } => of_ours((*refund).into()),
-            Self::RefundedByHandOf { payment: reference, .. } | Self::OfUnknown { reference } => {
-                Some(reference.clone())
-            }
+            Self::RefundedByHand { provider_id: reference, .. }
+            | Self::RefundedByHandOf { payment: reference, .. }
+            | Self::OfUnknown { reference } => Some(reference.clone()),
             Self::NotOurs => None,
         }
     }

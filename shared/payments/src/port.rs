@@ -1,7 +1,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
+use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money, notice::ProviderName};
 
 use crate::{
     deadline::Deadline,
@@ -18,6 +18,9 @@ use crate::{
 /// that nobody was told.
 #[async_trait]
 pub trait PaymentProvider: fmt::Debug + Send + Sync {
+    /// As it is named in the address of its notices, and beside what is kept of it.
+    fn name(&self) -> ProviderName;
+
     /// Sets the amount aside.
     async fn authorize(
         &self,

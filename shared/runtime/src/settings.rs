@@ -96,6 +96,8 @@ pub struct Operations {
     pub key_retention_days: NonZeroU32,
     /// Of what the payment provider was asked, for the timeline of a booking.
     pub provider_call_retention_days: NonZeroU32,
+    /// Of guest sessions, from their end on.
+    pub guest_session_retention_days: NonZeroU32,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -27,3 +27,28 @@ pub async fn insert(
     .await?;
     Ok(Moment(expires_at))
 }
+
+/// Removes sessions that had ended before so long ago, oldest first: how many.
+pub async fn remove_ended(
+    connection: &mut PgConnection,
+    ended_for: Duration,
+    limit: i64,
+) -> Result<u64, DbError> {
+    let seconds = i64::try_from(ended_for.as_secs()).unwrap_or(i64::MAX);
+    let done = sqlx::query!(
+        "-- store::guest_sessions::remove_ended
+        DELETE FROM directory.guest_sessions
+        WHERE token_hash IN (
+            SELECT s.token_hash
+            FROM directory.guest_sessions s
+            WHERE s.expires_at < now() - $1::bigint * interval '1 second'
+            ORDER BY s.expires_at
+            LIMIT $2
+            FOR UPDATE SKIP LOCKED)",
+        seconds,
+        limit
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}

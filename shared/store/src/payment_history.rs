@@ -85,3 +85,25 @@ pub async fn has_failed(
     .fetch_one(connection)
     .await?)
 }
+
+/// Whether it is known that this very try of a refund had left, and has come back.
+pub async fn came_back(
+    connection: &mut PgConnection,
+    attempt: AttemptId,
+    reference: &str,
+) -> Result<bool, DbError> {
+    Ok(sqlx::query_scalar!(
+        r#"-- store::payment_history::came_back
+        SELECT count(DISTINCT kind) = 2 AS "both!"
+        FROM payment_history
+        WHERE hotel_id = $1
+          AND attempt_id = $2
+          AND kind IN ('refund_succeeded', 'refund_failed')
+          AND reference = $3"#,
+        attempt.hotel().0,
+        attempt.uuid(),
+        reference
+    )
+    .fetch_one(connection)
+    .await?)
+}

@@ -66,6 +66,31 @@ pub async fn recorded(
     Ok(known.filter_map(|place| keys.get(place).map(|key| (*key).clone())).collect())
 }
 
+/// Whether a notice of the attempt that is recorded was about `reference`. Asked under the attempt's lock.
+pub async fn tells_of(
+    connection: &mut PgConnection,
+    attempt: AttemptId,
+    provider: &ProviderName,
+    reference: &str,
+) -> Result<bool, DbError> {
+    Ok(sqlx::query_scalar!(
+        r#"-- store::provider_events::tells_of
+        SELECT EXISTS (
+            SELECT
+            FROM provider_events
+            WHERE hotel_id = $1
+              AND attempt_id = $2
+              AND provider = $3
+              AND reference = $4) AS "known!""#,
+        attempt.hotel().0,
+        attempt.uuid(),
+        provider.as_str(),
+        reference
+    )
+    .fetch_one(connection)
+    .await?)
+}
+
 pub async fn insert(connection: &mut PgConnection, events: &[EventRow], at: Moment) -> Result<(), DbError> {
     if events.is_empty() {
         return Ok(());

@@ -5,6 +5,7 @@ use keyrack_domain::{
     hotel::RatePlan,
     ids::{HotelId, RatePlanId},
     policy::PaymentPolicy,
+    rule_version::RuleVersion,
 };
 
 use crate::read::{document, json};
@@ -45,7 +46,7 @@ pub async fn insert(
 pub async fn of_hotel(connection: &mut PgConnection, hotel: HotelId) -> Result<Vec<RatePlan>, DbError> {
     let rows = sqlx::query!(
         "-- store::rate_plans::of_hotel
-        SELECT rate_plan_id, code, name, cancellation, payment, deposit
+        SELECT rate_plan_id, code, name, cancellation, payment, deposit, version
         FROM rate_plans
         WHERE hotel_id = $1
         ORDER BY rate_plan_id",
@@ -62,6 +63,7 @@ pub async fn of_hotel(connection: &mut PgConnection, hotel: HotelId) -> Result<V
             payment: PaymentPolicy::from_name(&row.payment)
                 .ok_or_else(|| DbError::unreadable("payment policy", &row.payment))?,
             deposit: row.deposit.map(|terms| document("deposit terms", terms)).transpose()?,
+            version: RuleVersion(row.version),
         })
     });
     rate_plans.collect()

@@ -1,12 +1,20 @@
 //! `directory.settlement_positions` and `directory.settlement_findings`: how far a provider's books have been
 //! compared, and what did not agree.
 
+mod findings;
+
 use chrono::{DateTime, Utc};
 use keyrack_db::{DbError, PgConnection};
-use keyrack_domain::{clock::Moment, ids::AttemptId, money::Money};
+use keyrack_domain::{
+    clock::Moment,
+    ids::{AttemptId, FindingId},
+    money::Money,
+    notice::ProviderName,
+};
 use rust_decimal::Decimal;
 use uuid::Uuid;
 
+pub use self::findings::{Closing, FindingRow, FindingState, NewClosing, close, list, read};
 use crate::read::money;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +29,7 @@ pub enum FindingKind {
     UnknownRefund,
     /// A refund that left under another try or amount than is recorded.
     RefundDiffers,
-    /// A refund that had left has come back.
+    /// A refund that had left has come back: of before such lines took the way of their notices.
     RefundFailed,
     /// Made by hand at the provider.
     RefundByHand,
@@ -31,6 +39,18 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    pub const ALL: [Self; 9] = [
+        Self::UnknownAttempt,
+        Self::AmountDiffers,
+        Self::OtherCharge,
+        Self::UnknownRefund,
+        Self::RefundDiffers,
+        Self::RefundFailed,
+        Self::RefundByHand,
+        Self::RefundMissing,
+        Self::Unreadable,
+    ];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::UnknownAttempt => "unknown_attempt",
@@ -44,12 +64,17 @@ impl FindingKind {
             Self::Unreadable => "unreadable",
         }
     }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
 }
 
 /// A line that does not agree with what is recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    pub provider: &'static str,
+    pub id: FindingId,
+    pub provider: ProviderName,
     pub entry: String,
     pub kind: FindingKind,
     /// A charge that goes back; every other one is for an operator.
@@ -68,13 +93,16 @@ pub struct Stray {
     pub amount: Money,
 }
 
-pub async fn position(connection: &mut PgConnection, provider: &str) -> Result<Option<String>, DbError> {
+pub async fn position(
+    connection: &mut PgConnection,
+    provider: &ProviderName,
+) -> Result<Option<String>, DbError> {
     Ok(sqlx::query_scalar!(
         "-- store::settlement::position
         SELECT position
         FROM directory.settlement_positions
         WHERE provider = $1",
-        provider
+        provider.as_str()
     )
     .fetch_optional(connection)
     .await?)
@@ -83,7 +111,7 @@ pub async fn position(connection: &mut PgConnection, provider: &str) -> Result<O
 /// From the place that was compared last to the next; another comparison that was faster wins.
 pub async fn advance(
     connection: &mut PgConnection,
-    provider: &str,
+    provider: &ProviderName,
     from: Option<&str>,
     to: &str,
     now: Moment,
@@ -96,7 +124,7 @@ pub async fn advance(
         SET position = excluded.position,
             compared_at = excluded.compared_at
         WHERE p.position IS NOT DISTINCT FROM $2",
-        provider,
+        provider.as_str(),
         from,
         to,
         now.0
@@ -113,10 +141,10 @@ pub async fn enter(connection: &mut PgConnection, finding: &Finding, now: Moment
         "-- store::settlement::enter
         INSERT INTO directory.settlement_findings (
             provider, entry, kind, state, hotel_id, attempt_id, reference, amount, currency, happened_at, found_at,
-            retry_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            retry_at, finding_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
         ON CONFLICT (provider, entry) DO NOTHING",
-        finding.provider,
+        finding.provider.as_str(),
         finding.entry,
         finding.kind.as_str(),
         state,
@@ -127,7 +155,8 @@ pub async fn enter(connection: &mut PgConnection, finding: &Finding, now: Moment
         finding.amount.currency().code(),
         finding.happened_at,
         now.0,
-        finding.returning.then_some(now.0) as Option<DateTime<Utc>>
+        finding.returning.then_some(now.0) as Option<DateTime<Utc>>,
+        finding.id.uuid()
     )
     .execute(connection)
     .await?;
@@ -138,7 +167,7 @@ pub async fn enter(connection: &mut PgConnection, finding: &Finding, now: Moment
 /// second one that takes them could not give back twice.
 pub async fn take_due(
     connection: &mut PgConnection,
-    provider: &str,
+    provider: &ProviderName,
     now: Moment,
     again_at: Moment,
     limit: i64,
@@ -160,7 +189,7 @@ pub async fn take_due(
         WHERE f.provider = due.provider
           AND f.entry = due.entry
         RETURNING f.entry, f.reference, f.amount, f.currency",
-        provider,
+        provider.as_str(),
         now.0,
         again_at.0,
         limit
@@ -177,7 +206,7 @@ pub async fn take_due(
 /// has written it before.
 pub async fn settle(
     connection: &mut PgConnection,
-    provider: &str,
+    provider: &ProviderName,
     entry: &str,
     returned: bool,
     now: Moment,
@@ -191,7 +220,7 @@ pub async fn settle(
         WHERE provider = $1
           AND entry = $2
           AND state = 'RETURNING'",
-        provider,
+        provider.as_str(),
         entry,
         returned,
         now.0
@@ -207,7 +236,7 @@ pub async fn open_count(connection: &mut PgConnection) -> Result<i64, DbError> {
         r#"-- store::settlement::open_count
         SELECT count(*) AS "count!"
         FROM directory.settlement_findings
-        WHERE state <> 'RETURNED'"#
+        WHERE state IN ('OPEN', 'RETURNING')"#
     )
     .fetch_one(connection)
     .await?)

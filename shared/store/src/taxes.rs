@@ -4,6 +4,7 @@ use keyrack_db::{DbError, ExactRows, PgConnection};
 use keyrack_domain::{
     ids::HotelId,
     money::{Currency, Money},
+    rule_version::RuleVersion,
     tax::{Tax, TaxKind},
 };
 use rust_decimal::Decimal;
@@ -43,7 +44,7 @@ pub async fn of_hotel(
 ) -> Result<Vec<Tax>, DbError> {
     let rows = sqlx::query!(
         "-- store::taxes::of_hotel
-        SELECT kind, label, value, included, from_amount, to_amount
+        SELECT kind, label, value, included, from_amount, to_amount, version
         FROM taxes
         WHERE hotel_id = $1
         ORDER BY tax_id",
@@ -64,6 +65,7 @@ pub async fn of_hotel(
             included: row.included,
             from_amount: amount(row.from_amount)?,
             to_amount: amount(row.to_amount)?,
+            version: RuleVersion(row.version),
         })
     });
     taxes.collect()

@@ -44,7 +44,7 @@ metrics! {
     RECONCILIATION_OPEN: Gauge, Count, "keyrack_reconciliation_open", ["shard"],
         "Attempts whose outcome is not known yet.";
     SETTLEMENT_FINDINGS_OPEN: Gauge, Count, "keyrack_settlement_findings_open", [],
-        "Lines of the provider's settlement export that do not agree with what is recorded. Look at any that stays.";
+        "Lines of the provider's settlement export that do not agree with what is recorded and have not come to an end. Alert on any that stays; see /v1/ops/settlement-findings.";
 
     NOTICES: Counter, Count, "keyrack_notices_total", ["provider", "outcome"],
         "Notices of payment providers by what became of them.";
@@ -77,6 +77,8 @@ metrics! {
         "Room-nights opened for sale at the far end of the horizon.";
     KEYS_REMOVED: Counter, Count, "keyrack_keys_removed_total", [],
         "Idempotency records removed after their retention.";
+    GUEST_SESSIONS_REMOVED: Counter, Count, "keyrack_guest_sessions_removed_total", [],
+        "Guest sessions removed some time after their end.";
 
     WORKER_RUNS: Counter, Count, "keyrack_worker_runs_total", ["worker", "outcome"],
         "Runs of a background worker, ok or failed.";

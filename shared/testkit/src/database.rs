@@ -1,12 +1,12 @@
-//! A database of a test's own, migrated and empty, gone when the test ends.
+//! A database of a test's own, migrated and empty, gone when the test's thread ends.
 
-use std::thread;
+mod leaving;
 
 use keyrack_db::{Database, Limits};
 use keyrack_runtime::private_postgres::scratch::TEST_DATABASE_PREFIX;
 use secrecy::SecretString;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
-use tokio::runtime::{self, Handle};
+use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use crate::{server, template};
@@ -69,21 +69,7 @@ impl TestDatabase {
 }
 
 impl Drop for TestDatabase {
-    /// On a thread of its own: drop cannot wait for the test's runtime, which may be the one that it blocks.
     fn drop(&mut self) {
-        let name = self.name.clone();
-        let maintenance = self.options.clone().database("postgres");
-        let dropped = thread::spawn(move || {
-            let runtime = runtime::Builder::new_current_thread().enable_all().build().ok()?;
-            runtime.block_on(async {
-                let mut connection = PgConnection::connect_with(&maintenance).await.ok()?;
-                let drop = AssertSqlSafe(format!("DROP DATABASE IF EXISTS \"{name}\" WITH (FORCE)"));
-                sqlx::raw_sql(drop).execute(&mut connection).await.ok()
-            })
-        })
-        .join();
-        // A second panic while one unwinds would hide the first.
-        let gone = matches!(dropped, Ok(Some(_)));
-        assert!(gone || thread::panicking(), "the database {} was left behind", self.name);
+        leaving::leave(self.name.clone(), self.options.clone().database("postgres"));
     }
 }

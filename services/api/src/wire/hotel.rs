@@ -24,8 +24,8 @@ pub(crate) fn hotel(view: HotelView) -> Hotel {
     }
 }
 
-fn tax(tax: tax::Tax) -> Tax {
-    let tax::Tax { kind, label, value, included, from_amount, to_amount } = tax;
+pub(crate) fn tax(tax: tax::Tax) -> Tax {
+    let tax::Tax { kind, label, value, included, from_amount, to_amount, version: _ } = tax;
     Tax {
         kind: kind.into(),
         label,
@@ -43,7 +43,7 @@ fn room_type(room_type: hotel::RoomType) -> RoomType {
 }
 
 fn rate_plan(plan: hotel::RatePlan) -> RatePlan {
-    let hotel::RatePlan { id: _, code, name, cancellation, payment, deposit } = plan;
+    let hotel::RatePlan { id: _, code, name, cancellation, payment, deposit, version: _ } = plan;
     let rule = |rung: policy::Rung| CancellationRule {
         until_days_before: rung.until_days_before,
         until_time: minutes(rung.until_time),

@@ -4,6 +4,7 @@ mod booking;
 mod change;
 mod channel_booking;
 mod declined;
+mod explanation;
 mod hold;
 mod hotel;
 mod inventory;
@@ -16,6 +17,7 @@ pub(crate) use booking::{LOOK_AGAIN_AFTER_S, attempt_path, booking, look_up, ref
 pub(crate) use change::{change, change_path};
 pub(crate) use channel_booking::{channel_booking, channel_booking_line};
 pub(crate) use declined::{after_failure, declined, look_up_reservations};
+pub(crate) use explanation::explanation;
 pub(crate) use hold::{hold, hold_path};
 pub(crate) use hotel::{hotel, hotel_path};
 pub(crate) use inventory::inventory_night;

@@ -14,6 +14,8 @@ const SOME_HOLD: &str = "hld_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
 
 const SOME_REFUND: &str = "ref_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
 
+const SOME_FINDING: &str = "fnd_000000000197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
+
 const SOME_RESERVATION: &str = "res_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
 
 /// This list may only shrink; what is added to it is decided by people.
@@ -95,6 +97,7 @@ fn input(operation: &str) -> (&'static str, Value) {
         "POST /v1/reservations/{id}/changes/{change}/confirm"
         | "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
         "PUT /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}" => ("", channel_booking()),
+        "POST /v1/ops/settlement-findings/{id}/close" => ("", json!({"note": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
         | "POST /v1/hotels/{hotel}/reservations/{id}/no-show"
@@ -131,6 +134,7 @@ async fn every_write_but_the_exempt_ones_asks_for_its_key() {
             .replace("/holds/x", &format!("/holds/{SOME_HOLD}"))
             .replace("/refunds/x", &format!("/refunds/{SOME_REFUND}"))
             .replace("/dead-letters/x", &format!("/dead-letters/{}", SOME_REFUND.replace("ref_", "dlt_")))
+            .replace("/settlement-findings/x", &format!("/settlement-findings/{SOME_FINDING}"))
             .replace("/reservations/x", &format!("/reservations/{SOME_RESERVATION}"))
             .replace("/changes/x", &format!("/changes/{}", SOME_RESERVATION.replace("res_", "chg_")))
             .replace("/charges/x", "/charges/1")

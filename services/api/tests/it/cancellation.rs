@@ -86,3 +86,21 @@ async fn only_its_guest_and_its_hotel_can_cancel_a_reservation() {
     let staff = world.credential("HTL-204", Role::Staff).await;
     cancel(&world, &staff, &id, "1", "K").await.expect(200);
 }
+
+/// RFC 9110 reads several headers as one list, of which any tag would do: nobody has said which version is meant.
+#[tokio::test]
+async fn if_match_that_names_two_versions_is_refused_and_changes_nothing() {
+    let world = World::new().await;
+    let guest = world.guest().await;
+    let id = booked(&world, &guest, 1).await;
+    let call = || world.post(&format!("/v1/reservations/{id}/cancel")).token(&guest.token).fresh_key();
+    for (first, second) in [("\"1\"", "\"2\""), ("\"2\"", "\"1\""), ("\"1\"", "\"1\""), ("\"1\"", "*")] {
+        let twice = call().header("if-match", first).header("if-match", second);
+        twice.send().await.expect_problem(400, "MALFORMED");
+        let list = call().header("if-match", &format!("{first}, {second}"));
+        list.send().await.expect_problem(400, "MALFORMED");
+    }
+    let shown = world.get(&format!("/v1/reservations/{id}")).token(&guest.token).send().await.expect(200);
+    assert_eq!((shown.at("/state"), shown.header("etag")), (&json!("CONFIRMED"), Some("\"1\"")));
+    call().header("if-match", "\"1\"").send().await.expect(200);
+}

@@ -10,6 +10,8 @@ mod cancellation;
 mod changes;
 mod channel_bookings;
 mod compatibility;
+mod explanations;
+mod findings;
 mod front_desk;
 mod guest_sessions;
 mod health;

@@ -26,7 +26,7 @@ impl Worker for Comparison {
         let compared = compare_settlement::run_once(&self.desk).await?;
         let open = compare_settlement::open_findings(&self.desk).await?;
         metrics::gauge!(names::SETTLEMENT_FINDINGS_OPEN).set(u32::try_from(open)?);
-        let done = compared.given_back + compared.found + compared.returned;
+        let done = compared.given_back + compared.applied + compared.found + compared.returned;
         Ok(Progress { done, more_is_due: compared.more })
     }
 }

@@ -187,6 +187,7 @@ fn room_of(
         ),
         payment: terms.map_or(wanted.rate_plan.payment, |room| room.payment),
         deposit: terms.map_or(wanted.rate_plan.deposit, |room| room.deposit),
+        terms_version: terms.map_or(wanted.rate_plan.version, |room| room.terms_version),
     })
 }
 
@@ -243,7 +244,13 @@ fn cost_after(sold: &Sold, document: &QuoteDocument, removed: &[(i16, Money)], f
 fn add_fees(document: &mut QuoteDocument, fees: Money) -> Option<()> {
     if !fees.is_zero() {
         let label = "Change fee".to_owned();
-        document.charges.push(Charge { kind: ChargeKind::Fee, label, amount: fees, included: false });
+        document.charges.push(Charge {
+            kind: ChargeKind::Fee,
+            label,
+            amount: fees,
+            included: false,
+            rule: None,
+        });
         document.total = document.total.plus(fees)?;
     }
     Some(())

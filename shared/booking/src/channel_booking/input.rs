@@ -11,6 +11,7 @@ use keyrack_domain::{
     operation_key::{Endpoint, Fingerprint},
     policy::{CancellationPolicy, PaymentPolicy, Penalty, Rung},
     quote::{Charge, ChargeKind, MAX_ROOMS, QuoteDocument, QuotedNight, QuotedRoom},
+    rule_version::RuleVersion,
     spread::spread,
     stay::Stay,
     text::check_line,
@@ -212,6 +213,7 @@ fn quoted(chosen: &Chosen<'_>, stay: Stay, shares: &[Money]) -> Option<QuotedRoo
         cancellation: free_to_cancel(),
         payment: PaymentPolicy::Prepay,
         deposit: None,
+        terms_version: RuleVersion::FIRST,
     })
 }
 
@@ -227,5 +229,5 @@ fn room_line(room: &QuotedRoom) -> Charge {
         n => format!("{n} nights"),
     };
     let label = format!("{}, {}, {nights}", room.room_type, room.rate_plan);
-    Charge { kind: ChargeKind::Room, label, amount: room.total, included: false }
+    Charge { kind: ChargeKind::Room, label, amount: room.total, included: false, rule: None }
 }

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 
 use keyrack_db::DbError;
 use keyrack_domain::{
+    actor::Actor,
     attempt::AttemptState,
     ids::{AttemptId, HotelId},
     money::Money,
+    notice::NoticeOutcome,
     refund::RefundState,
 };
 use keyrack_ledger::{AttemptRow, RefundRow};
-use keyrack_payments::{Moved, RefundTry, SettlementLine};
-use keyrack_store::{attempts, refunds, settlement::FindingKind};
+use keyrack_payments::{Fact, Moved, Notice, Reference, RefundTry, SettlementLine};
+use keyrack_store::{attempts, payment_history, refunds, settlement::FindingKind};
 
 use super::missing;
 use crate::{
     Desk, Fault,
+    receive_notice::{self, Received, Told},
     reconcile::{give_back, place},
 };
 
@@ -25,6 +28,8 @@ pub(super) enum Judged {
     /// Whoever has made the call may still be writing it down.
     TooEarly,
     GivenBack,
+    /// Nobody had told it before, and it is recorded now as a notice of it would have been.
+    Applied,
     Found(FindingKind),
 }
 
@@ -76,17 +81,17 @@ pub(super) async fn judge(desk: &Desk, recorded: &Recorded, line: &SettlementLin
         },
         Moved::Charged { .. } => Judged::Found(FindingKind::OtherCharge),
         Moved::Refunded { refund } => {
-            let row = recorded.refund(*refund);
-            if let Some(row) = row
-                && let Some(hotel) = desk.hotel_of(row.attempt.hotel()).await?
-            {
-                missing::no_longer_looked_for(desk.ledger(&hotel)?, row.attempt, row.number, true).await?;
-            }
-            left(row, *refund, line.amount)
+            return left(desk, recorded.refund(*refund), *refund, line.amount).await;
         }
-        Moved::RefundFailed { refund } => came_back(recorded.refund(*refund), *refund),
-        // Where notices of it are recorded, the record is looked for here, and what is found is recorded so.
-        Moved::RefundedByHand { .. } => Judged::Found(FindingKind::RefundByHand),
+        Moved::RefundFailed { refund } => {
+            let fact = Fact::RefundFailed { refund: *refund, amount: line.amount, provider_id: None };
+            return tell(desk, recorded, line, fact, FindingKind::UnknownRefund).await;
+        }
+        Moved::RefundedByHand { attempt, provider_id } => {
+            let (attempt, provider_id) = (*attempt, provider_id.clone());
+            let fact = Fact::RefundedByHand { attempt, amount: line.amount, provider_id };
+            return tell(desk, recorded, line, fact, FindingKind::RefundByHand).await;
+        }
         Moved::Returned { .. } => Judged::Agrees,
         Moved::Other { .. } => Judged::Found(FindingKind::Unreadable),
     })
@@ -116,21 +121,49 @@ async fn captured(desk: &Desk, row: &AttemptRow, amount: Money) -> Result<Judged
 }
 
 /// A refund that is still REQUESTED is sent again under its name, and its sender hears that it has left.
-fn left(row: Option<&RefundRow>, refund: RefundTry, amount: Money) -> Judged {
-    let Some(row) = row else { return Judged::Found(FindingKind::UnknownRefund) };
+async fn left(
+    desk: &Desk,
+    row: Option<&RefundRow>,
+    refund: RefundTry,
+    amount: Money,
+) -> Result<Judged, Fault> {
+    let Some(row) = row else { return Ok(Judged::Found(FindingKind::UnknownRefund)) };
+    let hotel = desk.hotel_of(row.attempt.hotel()).await?;
+    let hotel = hotel.ok_or_else(|| Fault::internal(DbError::unreadable("hotel", &row.attempt)))?;
+    let ledger = desk.ledger(&hotel)?;
+    missing::no_longer_looked_for(ledger, row.attempt, row.number, true).await?;
     let same_try = u32::try_from(row.try_number) == Ok(refund.try_number);
-    let is_told = matches!(row.state, RefundState::Requested | RefundState::Succeeded);
-    if same_try && is_told && row.amount == amount {
-        Judged::Agrees
+    let is_told = if same_try {
+        matches!(row.state, RefundState::Requested | RefundState::Succeeded)
     } else {
-        Judged::Found(FindingKind::RefundDiffers)
-    }
+        // It left, came back, and both were told: what is sent now goes by a later name.
+        let mut connection = ledger.database().connection().await?;
+        let reference = Reference::from(refund).to_string();
+        payment_history::came_back(&mut connection, row.attempt, &reference).await?
+    };
+    let agrees = is_told && row.amount == amount;
+    Ok(if agrees { Judged::Agrees } else { Judged::Found(FindingKind::RefundDiffers) })
 }
 
-/// One that is called a success and is none. A later try than the one that came back stands for itself.
-fn came_back(row: Option<&RefundRow>, refund: RefundTry) -> Judged {
-    let Some(row) = row else { return Judged::Found(FindingKind::UnknownRefund) };
-    let same_try = u32::try_from(row.try_number) == Ok(refund.try_number);
-    let stands = same_try && row.state == RefundState::Succeeded;
-    if stands { Judged::Found(FindingKind::RefundFailed) } else { Judged::Agrees }
+/// A line that says what a notice says takes the notice's way: under the same locks, known by the same names, so
+/// that of the two whichever comes second finds what the first has written. `unmatched` is what it is found as
+/// where it is about nothing that is recorded.
+async fn tell(
+    desk: &Desk,
+    recorded: &Recorded,
+    line: &SettlementLine,
+    fact: Fact,
+    unmatched: FindingKind,
+) -> Result<Judged, Fault> {
+    let attempt = fact.attempt().and_then(|id| recorded.attempts.get(&id));
+    let (event, kind) = (format!("settlement:{}", line.entry), "settlement".to_owned());
+    let told = Told::new(desk.provider().name(), Notice { event, kind, fact }, Actor::Worker);
+    Ok(match receive_notice::apply(desk, &told).await?.received {
+        Received::Recorded(NoticeOutcome::Applied) => Judged::Applied,
+        // What does not agree in it stands with the notices that an operator must look at.
+        Received::Recorded(_) | Received::Duplicate => Judged::Agrees,
+        // A capture that is not known yet: whoever has made it may still be writing it down.
+        Received::Unmatched if attempt.is_some_and(|row| row.state.is_open()) => Judged::TooEarly,
+        Received::Unmatched | Received::NotOurs => Judged::Found(unmatched),
+    })
 }

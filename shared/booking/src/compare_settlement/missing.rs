@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use keyrack_db::DbError;
-use keyrack_domain::ids::AttemptId;
+use keyrack_domain::{ids::AttemptId, notice::ProviderName};
 use keyrack_ledger::Ledger;
 use keyrack_payments::{Reference, RefundTry};
 use keyrack_store::{
@@ -12,7 +12,7 @@ use keyrack_store::{
     settlement::{Finding, FindingKind},
 };
 
-use super::{PROVIDER, keep};
+use super::{keep, new_id};
 use crate::{Desk, Fault};
 
 /// Looked for from a day to thirty days after it was settled: the books may be late.
@@ -30,7 +30,7 @@ pub(super) async fn look_for(desk: &Desk) -> Result<usize, Fault> {
         let missing = book_lines::missing(&mut connection, now, AGES, MAX_MISSING).await?;
         drop(connection);
         for refund in missing {
-            found += usize::from(keep(desk, finding(&refund)?).await?);
+            found += usize::from(keep(desk, finding(desk.provider().name(), &refund)?).await?);
             no_longer_looked_for(ledger, refund.attempt, refund.number, false).await?;
         }
     }
@@ -56,14 +56,15 @@ pub(super) async fn no_longer_looked_for(
         .map_err(|error: DbError| Fault::from(error))
 }
 
-fn finding(row: &MissingRefund) -> Result<Finding, Fault> {
+fn finding(provider: ProviderName, row: &MissingRefund) -> Result<Finding, Fault> {
     let MissingRefund { attempt, number, try_number, amount, settled_at } = *row;
     let unreadable = || Fault::internal(DbError::unreadable("refund number", &number));
     let number = u32::try_from(number).map_err(|_| unreadable())?;
     let try_number = u32::try_from(try_number).map_err(|_| unreadable())?;
     let reference = Reference::from(RefundTry { attempt, number, try_number }).to_string();
     Ok(Finding {
-        provider: PROVIDER,
+        id: new_id(),
+        provider,
         entry: format!("missing:{reference}"),
         kind: FindingKind::RefundMissing,
         returning: false,

@@ -9,7 +9,6 @@ use keyrack_store::{
     settlement::{self, Stray},
 };
 
-use super::PROVIDER;
 use crate::{Desk, Fault};
 
 /// Charges that one run gives back.
@@ -20,14 +19,16 @@ const AGAIN_AFTER: Duration = Duration::from_secs(30);
 
 /// How many have gone back.
 pub(super) async fn give_back(desk: &Desk) -> Result<usize, Fault> {
+    let provider = desk.provider().name();
     let due: Vec<Stray> = desk
         .shards()
         .directory()
-        .transaction("take_strays", |connection| {
+        .transaction("take_strays", move |connection| {
+            let provider = provider.clone();
             Box::pin(async move {
                 let now = clock::now(connection).await?;
                 let again_at = now.plus(AGAIN_AFTER);
-                settlement::take_due(connection, PROVIDER, now, again_at, MAX_RETURNS).await
+                settlement::take_due(connection, &provider, now, again_at, MAX_RETURNS).await
             })
         })
         .await
@@ -56,14 +57,15 @@ async fn return_stray(desk: &Desk, stray: Stray) -> Result<bool, Fault> {
 
 /// True when this has ended it, and the money is back.
 async fn settle(desk: &Desk, stray: Stray, returned: bool) -> Result<bool, Fault> {
+    let provider = desk.provider().name();
     let written = desk
         .shards()
         .directory()
         .transaction("settle_stray", move |connection| {
-            let entry = stray.entry.clone();
+            let (provider, entry) = (provider.clone(), stray.entry.clone());
             Box::pin(async move {
                 let now = clock::now(connection).await?;
-                settlement::settle(connection, PROVIDER, &entry, returned, now).await
+                settlement::settle(connection, &provider, &entry, returned, now).await
             })
         })
         .await

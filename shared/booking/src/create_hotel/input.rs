@@ -12,6 +12,7 @@ use keyrack_domain::{
     ids::{HotelId, RatePlanId, RoomTypeId, ShardId},
     money::{Currency, Money},
     policy::{CancellationPolicy, DepositPart, DepositTerms, LateCapture, PaymentPolicy, Penalty, Rung},
+    rule_version::RuleVersion,
     schedule::TermsFault,
     tax::{Tax, TaxFault, TaxKind},
     text::check_line,
@@ -237,6 +238,7 @@ fn tax(check: &mut Check, at: &str, input: &TaxInput, currency: Option<Currency>
         included: input.included,
         from_amount,
         to_amount,
+        version: RuleVersion::FIRST,
     };
     for fault in tax.faults(currency) {
         let (field, code) = match fault {
@@ -325,6 +327,7 @@ fn rate_plans(check: &mut Check, inputs: &[RatePlanInput], currency: Option<Curr
             cancellation,
             payment: input.payment,
             deposit,
+            version: RuleVersion::FIRST,
         }));
     }
     rate_plans

@@ -10,7 +10,7 @@ use keyrack_domain::{
     refund::RefundState,
 };
 use keyrack_ledger::{AttemptMove, MovementKind, RefundRow};
-use keyrack_store::{attempts, audit, refunds};
+use keyrack_store::{attempts, audit, provider_events, refunds};
 
 use super::{
     Told,
@@ -35,7 +35,11 @@ pub(super) async fn record(
         // Of a capture that is not known yet.
         return Ok(None);
     }
-    if at.refunds.iter().any(|known| known.provider_id.as_deref() == Some(provider_id)) {
+    let is_known = at.refunds.iter().any(|known| known.provider_id.as_deref() == Some(provider_id));
+    // Where nothing of it fitted, what was told of it is the only record.
+    if is_known
+        || provider_events::tells_of(at.connection, at.attempt.id, &told.provider, provider_id).await?
+    {
         return Ok(Some((NoticeOutcome::NoOp, None)));
     }
     if amount.currency() != at.attempt.captured.currency() {

@@ -231,11 +231,13 @@ async fn what_the_books_have_and_we_have_not_is_kept_once_for_an_operator() {
     let answer = provider.refund(refund, amount, Deadline::after(Duration::from_secs(20))).await;
     assert!(matches!(answer, Refund::Refunded), "{answer:?}");
     let compared = compare(&at).await;
-    assert_eq!((compared.lines, compared.found, compared.given_back), (4, 3, 0));
-    assert_eq!(findings(&at).await, ["refund_by_hand OPEN", "unknown_attempt OPEN", "unknown_refund OPEN"]);
+    assert_eq!((compared.lines, compared.found, compared.applied), (4, 2, 1));
+    assert_eq!(findings(&at).await, ["unknown_attempt OPEN", "unknown_refund OPEN"]);
+    assert_eq!(at.count("refunds WHERE by_hand AND state = 'SUCCEEDED'").await, 1);
     at.database().execute("DELETE FROM directory.settlement_positions").await;
-    assert_eq!(compare(&at).await.found, 0, "each once");
-    assert_eq!(compare_settlement::open_findings(&at.desk).await.expect("a read"), 3);
+    let again = compare(&at).await;
+    assert_eq!((again.found, again.applied), (0, 0), "each once");
+    assert_eq!(compare_settlement::open_findings(&at.desk).await.expect("a read"), 2);
     at.verify().await;
 }
 
@@ -250,8 +252,32 @@ async fn a_refund_that_comes_back_is_found_in_the_books() {
     has_it_back(&at, &guest, attempt).await;
     let refund = reference(&format!("{attempt}-refund-1-1"));
     at.simulator.simulator().fail_refund(&refund).await.expect("it had left");
-    assert_eq!(compare(&at).await.found, 1);
-    assert_eq!(findings(&at).await, ["refund_failed OPEN"]);
+    let compared = compare(&at).await;
+    assert_eq!((compared.applied, compared.found), (1, 0));
+    assert!(findings(&at).await.is_empty());
+    assert_eq!(at.told("refund.failed").await, 1);
+    // It is owed again, and goes by its next name.
+    at.advance(31).await;
+    at.settle_money().await;
+    has_it_back(&at, &guest, attempt).await;
+    assert_eq!(at.charge(attempt, "refund-1-2").map(|charge| charge.state), Some(State::Refunded));
+    at.verify().await;
+}
+
+#[tokio::test]
+async fn each_providers_books_have_a_place_of_their_own() {
+    let at = DeskWorld::new().await;
+    let guest = guest();
+    let hold = at.hold(&guest, STAY).await;
+    at.pay(&guest, hold.id, "pm_ok").await;
+    let elsewhere = "INSERT INTO directory.settlement_positions VALUES ('stripe', 'txn_9', now())";
+    at.database().execute(elsewhere).await;
+    assert_eq!(compare(&at).await.lines, 1, "from its own beginning");
+    let places = at.database().rows("SELECT provider FROM directory.settlement_positions ORDER BY 1").await;
+    let places: Vec<_> = places.iter().map(|row| row["provider"].as_str()).collect();
+    assert_eq!(places, [Some("simulator"), Some("stripe")]);
+    let untouched = "SELECT position FROM directory.settlement_positions WHERE provider = 'stripe'";
+    assert_eq!(at.database().value(untouched).await, "txn_9");
 }
 
 /// A run that dies at any of its points, and another one after it: nothing twice, nothing lost.

@@ -2,8 +2,11 @@
 
 use std::time::SystemTime;
 
-use keyrack_booking::receive_notice::{self, Receipt, ReceiveNoticeError, Received};
-use keyrack_domain::ids::AttemptId;
+use keyrack_booking::{
+    Desk,
+    receive_notice::{self, Receipt, ReceiveNoticeError, Received},
+};
+use keyrack_domain::{ids::AttemptId, notice::ProviderName};
 use keyrack_payments::sign;
 use serde_json::{Value, json};
 
@@ -24,24 +27,31 @@ pub(crate) fn captured(event: &str, attempt: AttemptId) -> Value {
     notice(event, "capture.succeeded", attempt, "capture", PAISE)
 }
 
+/// What it is answered, without waiting for the resolver.
+async fn try_tell(desk: &Desk, body: &Value) -> Result<Receipt, ReceiveNoticeError> {
+    let body = body.to_string();
+    #[expect(clippy::disallowed_methods, reason = "a signature is made in real time")]
+    let signature = sign(&SECRET.into(), SystemTime::now(), body.as_bytes());
+    let (signature, body) = (Some(signature.as_bytes()), body.as_bytes());
+    receive_notice::run(desk, &ProviderName::SIMULATOR, signature, body, "req-1".to_owned()).await
+}
+
+/// Told, and looked into by the resolver where that is called.
+pub(crate) async fn tell(desk: &Desk, body: &Value) -> Received {
+    let receipt = try_tell(desk, body).await.expect("a receipt");
+    if let Some(follow_up) = receipt.follow_up {
+        follow_up.await.expect("the resolver ends");
+    }
+    receipt.received
+}
+
 impl DeskWorld {
-    /// What it is answered, without waiting for the resolver.
     pub(crate) async fn try_tell(&self, body: &Value) -> Result<Receipt, ReceiveNoticeError> {
-        let body = body.to_string();
-        #[expect(clippy::disallowed_methods, reason = "a signature is made in real time")]
-        let signature = sign(&SECRET.into(), SystemTime::now(), body.as_bytes());
-        let provider = "simulator".parse().expect("a name");
-        let (signature, body) = (Some(signature.as_bytes()), body.as_bytes());
-        receive_notice::run(&self.desk, &provider, signature, body, "req-1".to_owned()).await
+        try_tell(&self.desk, body).await
     }
 
-    /// Told, and looked into by the resolver where that is called.
     pub(crate) async fn tell(&self, body: &Value) -> Received {
-        let receipt = self.try_tell(body).await.expect("a receipt");
-        if let Some(follow_up) = receipt.follow_up {
-            follow_up.await.expect("the resolver ends");
-        }
-        receipt.received
+        tell(&self.desk, body).await
     }
 
     /// `(event, outcome, finding)` of what is recorded, in the order of arrival.

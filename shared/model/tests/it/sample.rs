@@ -14,6 +14,7 @@ use keyrack_domain::{
     money::{Currency, Money},
     policy::{CancellationPolicy, PaymentPolicy},
     quote::{Charge, ChargeKind, QuoteDocument, QuotedNight, QuotedRoom},
+    rule_version::RuleVersion,
     stay::Stay,
 };
 use keyrack_model::{
@@ -73,13 +74,14 @@ pub(crate) fn document(first: u32, check_out: u32, rooms: &[RoomTypeId]) -> Quot
         cancellation: CancellationPolicy::default(),
         payment: PaymentPolicy::Prepay,
         deposit: None,
+        terms_version: RuleVersion::FIRST,
     };
     let total = amount(rooms.len() * usize::from(stay.len()));
     let label = "rooms".to_owned();
     QuoteDocument {
         stay,
         rooms: rooms.iter().map(room).collect(),
-        charges: vec![Charge { kind: ChargeKind::Room, label, amount: total, included: false }],
+        charges: vec![Charge { kind: ChargeKind::Room, label, amount: total, included: false, rule: None }],
         total,
         schedule: Vec::new(),
     }

@@ -8,17 +8,11 @@ use keyrack_domain::{
 use reqwest::StatusCode;
 use serde::Deserialize;
 
+pub(super) use crate::exchange::Failed;
 use crate::{
     minor_units::MinorUnits,
-    outcome::{DeclineReason, Doubt, NotSent, Refusal, Standing},
+    outcome::{DeclineReason, Doubt, Refusal, Standing},
 };
-
-#[derive(Debug)]
-pub(super) enum Failed {
-    Refused(Refusal),
-    NotSent(NotSent),
-    Unknown(Doubt),
-}
 
 #[derive(Debug)]
 pub(super) enum Reply {

@@ -6,7 +6,9 @@ mod notices;
 mod settlement;
 
 use async_trait::async_trait;
-use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money, page_url::PageUrl};
+use keyrack_domain::{
+    ids::AttemptId, method_token::MethodToken, money::Money, notice::ProviderName, page_url::PageUrl,
+};
 use serde::Serialize;
 
 use self::{
@@ -67,6 +69,10 @@ fn minor(amount: Money) -> Result<MinorUnits, Failed> {
 
 #[async_trait]
 impl PaymentProvider for SimulatorProvider {
+    fn name(&self) -> ProviderName {
+        ProviderName::SIMULATOR
+    }
+
     async fn authorize(
         &self,
         attempt: AttemptId,

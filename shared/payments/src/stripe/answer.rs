@@ -11,14 +11,8 @@ use reqwest::StatusCode;
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::intent::Intent;
-use crate::outcome::{DeclineReason, Doubt, NotSent, Refusal};
-
-#[derive(Debug)]
-pub(super) enum Failed {
-    Refused(Refusal),
-    NotSent(NotSent),
-    Unknown(Doubt),
-}
+pub(super) use crate::exchange::Failed;
+use crate::outcome::{DeclineReason, Doubt};
 
 /// Stripe's own words about our call.
 #[derive(Debug)]

@@ -1,21 +1,16 @@
 //! One exchange with Stripe: what was sent, and what was heard.
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
 use reqwest::{
-    RequestBuilder, Response, Url,
+    RequestBuilder, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
-    redirect::Policy,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
-use tokio::time::timeout_at;
 
 use super::answer::{Failed, Heard};
-use crate::{
-    deadline::Deadline,
-    outcome::{Doubt, NotSent},
-};
+use crate::{deadline::Deadline, exchange};
 
 /// The calls and answers that this adapter was written for. From this version on a cancelled
 /// authorization makes no refund object, which would look like a refund by hand.
@@ -23,12 +18,6 @@ pub const API_VERSION: &str = "2025-03-31.basil";
 
 /// A hundred payments of a list, with everything that Stripe tells about each.
 const ANSWER_BYTES: usize = 2 * 1024 * 1024;
-
-/// A connection that is not there by then is known not to have carried the call.
-const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-
-/// Below the provider's keep-alive, so that a call is not sent on a connection that is just closing.
-const KEEP_IDLE: Duration = Duration::from_secs(30);
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const STRIPE_VERSION: HeaderName = HeaderName::from_static("stripe-version");
@@ -66,17 +55,8 @@ impl Client {
         if !web || url.query().is_some() || url.fragment().is_some() {
             return Err(BadStripeSettings::BaseUrl);
         }
-        let http = reqwest::Client::builder()
-            .default_headers(headers(secret_key)?)
-            // An answer from a proxy or from elsewhere is not the provider's.
-            .no_proxy()
-            .redirect(Policy::none())
-            // The caller repeats, by reference and knowing what it does.
-            .retry(reqwest::retry::never())
-            .connect_timeout(CONNECT_WITHIN)
-            .pool_idle_timeout(KEEP_IDLE)
-            .build()
-            .map_err(BadStripeSettings::Client)?;
+        let http = exchange::client().default_headers(headers(secret_key)?).build();
+        let http = http.map_err(BadStripeSettings::Client)?;
         Ok(Self { http, base: url.as_str().trim_end_matches('/').to_owned() })
     }
 
@@ -132,45 +112,6 @@ async fn exchange<T: DeserializeOwned>(
     request: RequestBuilder,
     deadline: Deadline,
 ) -> Result<Heard<T>, Failed> {
-    if deadline.is_past() {
-        return Err(Failed::NotSent(NotSent::DeadlinePassed));
-    }
-    let heard = timeout_at(deadline.instant(), async {
-        let response = request.send().await.map_err(not_heard)?;
-        let status = response.status();
-        Ok((status, read(response).await?))
-    });
-    match heard.await {
-        Ok(Ok((status, body))) => Heard::read(status, &body),
-        Ok(Err(failed)) => Err(failed),
-        Err(_) => Err(Failed::Unknown(Doubt::NoAnswerInTime)),
-    }
-}
-
-/// Only a connection that never came about is a definite no: once there is one, the request may
-/// have been written to it.
-fn not_heard(error: reqwest::Error) -> Failed {
-    let error = error.without_url();
-    if error.is_connect() || error.is_builder() {
-        Failed::NotSent(NotSent::NotReachable(error.into()))
-    } else if error.is_timeout() {
-        Failed::Unknown(Doubt::NoAnswerInTime)
-    } else {
-        Failed::Unknown(Doubt::ConnectionLost(error.into()))
-    }
-}
-
-async fn read(mut response: Response) -> Result<Vec<u8>, Failed> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(cut_short)? {
-        if body.len() + chunk.len() > ANSWER_BYTES {
-            return Err(Failed::Unknown(Doubt::TooLarge));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
-fn cut_short(error: reqwest::Error) -> Failed {
-    Failed::Unknown(Doubt::ConnectionLost(error.without_url().into()))
+    let (status, body) = exchange::hear(request, ANSWER_BYTES, deadline).await?;
+    Heard::read(status, &body)
 }

@@ -29,7 +29,7 @@ mod void;
 use std::{sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
-use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money};
+use keyrack_domain::{ids::AttemptId, method_token::MethodToken, money::Money, notice::ProviderName};
 use secrecy::SecretString;
 
 use self::{answer::Failed, client::Client};
@@ -96,6 +96,10 @@ fn refunded(made: Result<(), Failed>) -> Refund {
 
 #[async_trait]
 impl PaymentProvider for StripeProvider {
+    fn name(&self) -> ProviderName {
+        ProviderName::STRIPE
+    }
+
     async fn authorize(
         &self,
         attempt: AttemptId,

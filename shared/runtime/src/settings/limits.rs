@@ -109,6 +109,10 @@ impl Operations {
     pub fn provider_call_retention(&self) -> Duration {
         Duration::from_hours(24 * u64::from(self.provider_call_retention_days.get()))
     }
+
+    pub fn guest_session_retention(&self) -> Duration {
+        Duration::from_hours(24 * u64::from(self.guest_session_retention_days.get()))
+    }
 }
 
 impl Provider {

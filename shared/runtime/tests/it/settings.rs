@@ -34,6 +34,7 @@ fn the_sample_is_a_settings_file_and_the_defaults_are_the_ones_promised() {
     assert_eq!(settings.operations.replay_window(), Duration::from_hours(24));
     assert_eq!(settings.operations.key_retention(), Duration::from_hours(7 * 24));
     assert_eq!(settings.operations.provider_call_retention(), Duration::from_hours(400 * 24));
+    assert_eq!(settings.operations.guest_session_retention(), Duration::from_hours(30 * 24));
     assert_eq!(settings.inventory.horizon_days.get(), 750);
     assert_eq!(settings.payments.provider, ProviderKind::Simulator);
     let stripe = settings.payments.stripe;

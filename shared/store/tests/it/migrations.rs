@@ -86,3 +86,56 @@ async fn advisory_locks(database: &TestDatabase) -> i64 {
                 WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     database.value(held).await.as_i64().expect("a count")
 }
+
+/// What one name stood for is told apart by its own words, and each finding gets its number by its age.
+#[tokio::test]
+async fn the_books_of_before_belong_to_the_provider_whose_words_they_have() {
+    for (position, provider) in [("412", "simulator"), ("txn_3Abc", "stripe")] {
+        let database = TestDatabase::new().await;
+        database.execute(BEFORE_FINDINGS_WERE_CLOSED).await;
+        let finding = |entry: &str, age: u32| {
+            format!(
+                "INSERT INTO directory.settlement_findings (
+                     provider, entry, kind, state, reference, amount, currency, happened_at, found_at)
+                 VALUES ('default', '{entry}', 'unreadable', 'OPEN', 'x', 1, 'EUR', now(), now() - interval '{age} days');"
+            )
+        };
+        let rows: Vec<_> =
+            [("refund:x", 1), ("txn_9", 3), ("missing:x", 2)].map(|(e, age)| finding(e, age)).into();
+        database.execute(&rows.concat()).await;
+        let place =
+            format!("INSERT INTO directory.settlement_positions VALUES ('default', '{position}', now())");
+        database.execute(&place).await;
+        migrate(&database.database()).await.expect("the migration");
+        let places = database.rows("SELECT provider, position FROM directory.settlement_positions").await;
+        assert_eq!(places, [serde_json::json!({"provider": provider, "position": position})]);
+        let found = database
+            .rows("SELECT provider, entry FROM directory.settlement_findings ORDER BY finding_id")
+            .await;
+        let row = |provider: &str, entry: &str| serde_json::json!({"provider": provider, "entry": entry});
+        assert_eq!(found, [row("stripe", "txn_9"), row(provider, "missing:x"), row("simulator", "refund:x")]);
+    }
+}
+
+/// The schema without migration 16.
+const BEFORE_FINDINGS_WERE_CLOSED: &str = "
+    DELETE FROM _sqlx_migrations WHERE version = 16;
+    DROP TRIGGER settlement_findings_closed_ones_stay ON directory.settlement_findings;
+    ALTER TABLE directory.settlement_positions DROP CONSTRAINT settlement_positions_provider;
+    ALTER TABLE directory.settlement_findings
+        DROP COLUMN finding_id,
+        DROP COLUMN closed_by,
+        DROP COLUMN closing_key,
+        DROP COLUMN closing_request,
+        DROP COLUMN note,
+        DROP CONSTRAINT settlement_findings_state,
+        DROP CONSTRAINT settlement_findings_settled_when_ended,
+        ADD CONSTRAINT settlement_findings_state CHECK (state IN ('OPEN', 'RETURNING', 'RETURNED')),
+        ADD CONSTRAINT settlement_findings_settled_when_returned CHECK (
+            (state = 'RETURNED') = (settled_at IS NOT NULL));
+    DROP INDEX directory.guest_sessions_by_end;
+    DROP TRIGGER taxes_version_rises ON taxes;
+    DROP TRIGGER rate_plans_version_rises ON rate_plans;
+    DROP FUNCTION rise_version;
+    ALTER TABLE taxes DROP COLUMN version;
+    ALTER TABLE rate_plans DROP COLUMN version;";

@@ -8,7 +8,7 @@ use keyrack_domain::ids::AttemptId;
 use keyrack_http::{Cursor, Problem, Query, Signed, limit};
 use serde::Deserialize;
 
-use super::{USUAL_PAGE, refused};
+use super::{USUAL_PAGE, page_of, refused};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -51,6 +51,5 @@ pub(crate) async fn cases(
         started_at: row.started_at.into(),
         open_s: open_for.as_secs(),
     };
-    let next_cursor = page.next.as_ref().map(Cursor::write);
-    Ok(HttpResponse::Ok().json(Page { items: page.items.into_iter().map(item).collect(), next_cursor }))
+    Ok(page_of(page, item))
 }

@@ -29,7 +29,7 @@ use super::replay_letter::{refused, resolved};
 pub(crate) async fn discard(
     Signed(caller): Signed,
     Path(id): Path<LetterId>,
-    Key(_): Key,
+    _key: Key,
     desk: web::Data<Desk>,
 ) -> Result<HttpResponse, Problem> {
     consume::discard(&desk, &caller, id).await.map_err(refused)?;

@@ -8,7 +8,7 @@ use keyrack_domain::{clock::Moment, ids::NoticeId};
 use keyrack_http::{Cursor, Problem, Query, Signed, limit};
 use serde::Deserialize;
 
-use super::{USUAL_PAGE, refused};
+use super::{USUAL_PAGE, page_of, refused};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -53,17 +53,14 @@ pub(crate) async fn notices(
 ) -> Result<HttpResponse, Problem> {
     let limit = limit(wanted.limit, USUAL_PAGE, MAX_PAGE)?;
     let after = wanted.cursor.map(|cursor| cursor.0);
-    let (items, next) = match wanted.state.unwrap_or_default() {
+    Ok(match wanted.state.unwrap_or_default() {
         Listed::Unmatched => {
-            let page = ops::unmatched_notices(&desk, &caller, after, limit).await.map_err(refused)?;
-            (page.items.into_iter().map(unmatched).collect(), page.next)
+            page_of(ops::unmatched_notices(&desk, &caller, after, limit).await.map_err(refused)?, unmatched)
         }
         Listed::Found => {
-            let page = ops::notices_with_a_finding(&desk, &caller, after, limit).await.map_err(refused)?;
-            (page.items.into_iter().map(found).collect::<Vec<_>>(), page.next)
+            page_of(ops::notices_with_a_finding(&desk, &caller, after, limit).await.map_err(refused)?, found)
         }
-    };
-    Ok(HttpResponse::Ok().json(Page { items, next_cursor: next.as_ref().map(Cursor::write) }))
+    })
 }
 
 fn unmatched(row: UnmatchedRow) -> OpsNotice {

@@ -10,7 +10,7 @@ use keyrack_domain::{hotel::HotelRef, ids::RefundId};
 use keyrack_http::{Cursor, Problem, Query, Signed, limit};
 use serde::Deserialize;
 
-use super::{USUAL_PAGE, refused};
+use super::{USUAL_PAGE, page_of, refused};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -65,6 +65,5 @@ pub(crate) async fn refunds(
         r#try: row.try_number,
         requested_at: row.requested_at.into(),
     };
-    let next_cursor = page.next.as_ref().map(Cursor::write);
-    Ok(HttpResponse::Ok().json(Page { items: page.items.into_iter().map(item).collect(), next_cursor }))
+    Ok(page_of(page, item))
 }

@@ -29,7 +29,7 @@ use crate::refusal;
 pub(crate) async fn replay(
     Signed(caller): Signed,
     Path(id): Path<LetterId>,
-    Key(_): Key,
+    _key: Key,
     desk: web::Data<Desk>,
 ) -> Result<HttpResponse, Problem> {
     consume::replay(&desk, &caller, &consume::consumers(&desk), id).await.map_err(refused)?;
@@ -48,9 +48,8 @@ pub(super) fn refused(error: LetterError) -> Problem {
                 .fact("letter_id", first)
                 .fact("why", why)
         }
-        LetterError::Resolved(resolution) => {
-            Problem::new(Code::Conflict, "The letter was resolved already.").fact("state", resolution.as_str())
-        }
+        LetterError::Resolved(resolution) => Problem::new(Code::Conflict, "The letter was resolved already.")
+            .fact("state", resolution.as_str()),
         LetterError::Fault(fault) => refusal::fault(fault),
     }
 }
