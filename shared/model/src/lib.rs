@@ -7,18 +7,31 @@
 //! ids can be given to it.
 
 mod booking;
+mod call;
+mod cancel;
+mod change;
+mod channel;
+mod desk;
 mod holds;
 mod invariants;
 mod inventory;
 mod keys;
 mod nights;
 mod outcome;
+mod reservation;
 mod world;
+mod worlds;
 
 pub use booking::{NewIds, ProviderAnswer, ProviderRecord, StartAttempt};
-pub use holds::{PlaceHold, ReleaseHold};
+pub use call::{Call, Pay};
+pub use cancel::Cancel;
+pub use change::{Change, ConfirmChange, PriceChange};
+pub use channel::{ChannelBooking, ChannelKey, Deliver, Delivery, Withdraw};
+pub use desk::{GiveMoneyBack, Step, TakeStep};
+pub use holds::{MakeQuote, PlaceHold, ReleaseHold};
 pub use invariants::{Breach, invariants};
-pub use inventory::{EditInventory, NightEdit};
-pub use nights::{Night, NightKey};
+pub use inventory::{EditInventory, EditRules, NightEdit, StopSell};
+pub use nights::{Night, NightKey, RoomNights};
 pub use outcome::{Answer, Answered, Outcome, Refusal, Shortage};
 pub use world::{Attempt, Hold, Hotel, LateCapture, Quote, Refund, Reservation, Settings, World};
+pub use worlds::{Happening, Worlds};

@@ -13,6 +13,7 @@ mod processes;
 mod refusals;
 mod sandbox;
 mod settlement;
+mod simulation;
 mod storm;
 mod stripe;
 mod timeline;
