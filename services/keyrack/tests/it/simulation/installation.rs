@@ -14,8 +14,10 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::{runtime::Handle, sync::Mutex};
 
-use super::random::Random;
-use crate::process::{Process, run, stderr, stdout};
+use crate::{
+    process::{Process, run, stderr, stdout},
+    random::Random,
+};
 
 const SECRET: &str = "whsec_of_the_simulation";
 /// When the installation's clock starts.
@@ -210,11 +212,13 @@ impl Installation {
         assert_eq!(verified.status.code(), Some(0), "{}{}", stdout(&verified), stderr(&verified));
     }
 
+    /// Everything stops when it is told to, and nobody has left a transaction behind.
     pub(super) async fn stop(self) {
         for part in &self.parts {
             part.process.lock().await.take().expect("it lives").stop_cleanly().await;
         }
         self.provider.stop().await;
+        assert_eq!(self.database.idle_in_transaction().await, 0, "a transaction that nobody drives");
     }
 }
 

@@ -30,9 +30,9 @@ use uuid::Uuid;
 
 use super::{
     installation::Installation,
-    random::Random,
     wire::{Names, Request, Told, request},
 };
+use crate::random::Random;
 
 /// Nights that are sold, from the first day on, and units of each at the beginning.
 pub(super) const NIGHTS: u64 = 16;

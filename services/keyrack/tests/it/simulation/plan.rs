@@ -43,7 +43,7 @@ const CHANNEL_BOOKINGS: usize = 6;
 impl Lane {
     /// What happens at once.
     pub(super) fn plan(&mut self) -> Vec<Call> {
-        let many = [1, 1, 2, 2, 3][self.random.below(5)];
+        let many = [1, 2, 2, 3][self.random.below(4)];
         let mut calls: Vec<Call> = Vec::new();
         for _ in 0..many {
             let pays = calls.iter().filter(|call| attempt_of(call).is_some()).count();
@@ -110,12 +110,15 @@ impl Lane {
     }
 
     fn place(&mut self) -> Option<Call> {
+        let stale = self.random.one_in(8);
         let world = self.world();
         let known: Vec<(QuoteId, PrincipalId)> = world
             .quotes
             .iter()
             .filter(|(id, quote)| {
-                self.names.of(id).is_some() && !is_near(quote.expires_at, world.now, 2 * MARGIN)
+                self.names.of(id).is_some()
+                    && (stale || !world.now.is_past(quote.expires_at))
+                    && !is_near(quote.expires_at, world.now, 2 * MARGIN)
             })
             .map(|(id, quote)| (*id, quote.principal))
             .collect();

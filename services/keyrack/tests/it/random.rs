@@ -1,4 +1,4 @@
-//! Chance from one number.
+//! Chance from one number, so that a run can be made again.
 
 #[derive(Debug)]
 pub(crate) struct Random(u64);
