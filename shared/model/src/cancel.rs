@@ -53,8 +53,7 @@ fn sums(prices: &[Price], zero: Money) -> (Money, Money) {
 impl World {
     pub fn cancel(&mut self, call: &Cancel) -> Answer {
         self.seen(call.principal, call.reservation)?;
-        let input =
-            Input::Cancel { reservation: call.reservation, room: call.room, if_match: call.if_match };
+        let input = Input::Cancel { reservation: call.reservation, room: call.room, if_match: call.if_match };
         self.once(call.reservation.hotel(), call.principal, &call.key, input, |world| world.new_cancel(call))
     }
 

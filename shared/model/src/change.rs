@@ -81,7 +81,8 @@ const fn is_changeable(state: ReservationState) -> bool {
 impl Change {
     fn nights(&self, reservation: &Reservation) -> RoomNights {
         let gone = |number: usize| {
-            reservation.cancelled.contains_key(&number) || self.removed.iter().any(|(room, _)| *room == number)
+            reservation.cancelled.contains_key(&number)
+                || self.removed.iter().any(|(room, _)| *room == number)
         };
         room_nights(&self.document, |number| !gone(number))
     }
@@ -280,9 +281,8 @@ impl World {
         let Some(row) = self.attempts.get(&attempt) else { return };
         let (Some(change), hold) = (row.change, row.hold) else { return };
         self.close(hold, HoldState::Released);
-        let ours = |change: &&mut Change| {
-            change.state == ChangeState::Started && change.attempt == Some(attempt)
-        };
+        let ours =
+            |change: &&mut Change| change.state == ChangeState::Started && change.attempt == Some(attempt);
         if let Some(change) = self.changes.get_mut(&change).filter(ours) {
             change.state = to;
         }

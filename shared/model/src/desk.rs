@@ -58,8 +58,7 @@ impl Step {
 impl World {
     pub fn take_step(&mut self, call: &TakeStep) -> Answer {
         self.of_the_desk(call.principal, call.reservation)?;
-        let input =
-            Input::Step { reservation: call.reservation, step: call.step, if_match: call.if_match };
+        let input = Input::Step { reservation: call.reservation, step: call.step, if_match: call.if_match };
         self.once(call.reservation.hotel(), call.principal, &call.key, input, |world| world.new_step(call))
     }
 

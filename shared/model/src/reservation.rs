@@ -52,7 +52,8 @@ impl World {
         principal: PrincipalId,
         reservation: ReservationId,
     ) -> Result<&Reservation, Refusal> {
-        let staff = self.hotels.get(&reservation.hotel()).is_some_and(|hotel| hotel.staff.contains(&principal));
+        let staff =
+            self.hotels.get(&reservation.hotel()).is_some_and(|hotel| hotel.staff.contains(&principal));
         let found = self.reservations.get(&reservation);
         found.filter(|found| staff || found.principal == principal).ok_or(Refusal::NotFound)
     }
@@ -74,7 +75,8 @@ impl World {
         let (mut rest, mut id) = (due, first);
         for attempt in paid_by.into_iter().rev() {
             let captured = self.attempts.get(&attempt).map_or(zero, |attempt| attempt.captured);
-            let left = refunded(self, attempt, |_| true).and_then(|back| captured.minus(back)).unwrap_or(zero);
+            let left =
+                refunded(self, attempt, |_| true).and_then(|back| captured.minus(back)).unwrap_or(zero);
             let amount = lesser(left, rest);
             if amount.amount() > zero.amount() {
                 let refund = Refund { attempt, amount, state: RefundState::Requested, tries: 1 };

@@ -97,7 +97,7 @@ impl Simulation {
         for round in 1..=rounds {
             self.round().await;
             if round % ROUNDS_PER_DAY == 0 {
-                self.let_a_day_pass().await;
+                self.let_hours_pass().await;
             } else if self.random.one_in(2) {
                 let jump = [50, 131, 131, 310, 650][self.random.below(5)];
                 self.pass(Duration::from_secs(jump)).await;
@@ -111,11 +111,11 @@ impl Simulation {
         self.at.lose_notices(self.random.one_in(4));
         let dies = self.random.one_in(2).then(|| self.random.below(3));
         let after = Duration::from_millis(self.random.below(SOON_MS) as u64);
-        let disturbed = self.random.one_in(2);
-        if disturbed {
+        let disturbed = self.random.below(3);
+        for _ in 0..disturbed {
             self.at.disturb(&mut self.random);
         }
-        let (at, in_doubt) = (&self.at, disturbed || dies.is_some());
+        let (at, in_doubt) = (&self.at, disturbed > 0 || dies.is_some());
         let deaths = async {
             if let Some(part) = dies {
                 // At any moment of the calls below.
@@ -132,7 +132,10 @@ impl Simulation {
             lane.check_invariants();
         }));
         join(deaths, acts).await;
-        assert!(begun.elapsed() < looks::MARGIN, "a round was too slow to say on which side of a deadline it was");
+        assert!(
+            begun.elapsed() < looks::MARGIN,
+            "a round was too slow to say on which side of a deadline it was"
+        );
     }
 
     async fn pass(&mut self, by: Duration) {
@@ -159,11 +162,12 @@ impl Simulation {
     }
 
     /// Everything that was begun has ended before.
-    async fn let_a_day_pass(&mut self) {
+    async fn let_hours_pass(&mut self) {
         for _ in 0..2 {
             self.pass(Duration::from_secs(700)).await;
         }
-        let hours = 20 + self.random.below(8) as u64;
+        // Not always at the same time of the day: terms end at 18:00.
+        let hours = 4 + self.random.below(24) as u64;
         self.pass(Duration::from_secs(hours * 3600)).await;
     }
 

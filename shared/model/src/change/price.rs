@@ -12,9 +12,7 @@ use keyrack_domain::{
 };
 
 use super::{Change, PriceChange, with_terms_of};
-use crate::{
-    world::{Hotel, Reservation, World},
-};
+use crate::world::{Hotel, Reservation, World};
 
 impl World {
     /// `None` where an amount leaves the range that we handle.
@@ -78,9 +76,8 @@ fn kept(
     wanted: &QuotedRoom,
     later: u16,
 ) -> QuotedRoom {
-    let alike = |room: &QuotedRoom| {
-        (room.room_type_id, room.rate_plan_id, room.adults, room.children_ages.clone())
-    };
+    let alike =
+        |room: &QuotedRoom| (room.room_type_id, room.rate_plan_id, room.adults, room.children_ages.clone());
     let has = |night: &&QuotedNight| sold.nights.contains(&(number, night.date, before.room_type_id));
     let mut room = with_terms_of(before, wanted, later);
     for night in &mut room.nights {

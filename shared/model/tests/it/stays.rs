@@ -10,8 +10,8 @@ use keyrack_domain::{
     reservation::ReservationState,
 };
 use keyrack_model::{
-    Answer, Cancel, ConfirmChange, Deliver, Delivery, Happening, Outcome, PriceChange, ProviderAnswer, Refusal,
-    Step, TakeStep, Withdraw, World, Worlds, invariants,
+    Answer, Cancel, ConfirmChange, Deliver, Delivery, Happening, Outcome, PriceChange, ProviderAnswer,
+    Refusal, Step, TakeStep, Withdraw, World, Worlds, invariants,
 };
 use uuid::Uuid;
 
@@ -81,7 +81,9 @@ fn b094_one_room_is_free_until_the_rung_and_the_other_costs_all_after_it() {
     let mut world = booked(flexible(14, 16, 2), 3);
     world.advance_to(at("2026-11-12T12:30:00Z"));
     let Ok(told) = cancel(&mut world, "a", Some(2), 1) else { panic!("it can be cancelled") };
-    let Outcome::Cancelled { state, version, penalty, refund, .. } = told.outcome else { panic!("cancelled") };
+    let Outcome::Cancelled { state, version, penalty, refund, .. } = told.outcome else {
+        panic!("cancelled")
+    };
     assert_eq!((state, version, penalty.is_zero()), (ReservationState::Confirmed, 2, true));
     assert_eq!(refund.to_string(), "14560.00");
     assert_eq!(world.counters(DELUXE, 14), (0, 1));
@@ -118,10 +120,15 @@ fn a_longer_stay_is_held_paid_and_swapped_and_a_declined_card_leaves_it_priced()
     let mut world = booked(flexible(14, 16, 1), 1);
     let Ok(told) = price(&mut world, 9, 17) else { panic!("a price") };
     let Outcome::ChangePriced { difference, charge, total, .. } = told.outcome else { panic!("priced") };
-    assert_eq!([difference, charge, total].map(|money| money.to_string()), ["7280.00", "7280.00", "21840.00"]);
+    assert_eq!(
+        [difference, charge, total].map(|money| money.to_string()),
+        ["7280.00", "7280.00", "21840.00"]
+    );
     let mut declined = world.clone();
     for world in [&mut world, &mut declined] {
-        assert!(confirm(world, 9, "x").is_ok_and(|told| matches!(told.outcome, Outcome::ChangePending { .. })));
+        assert!(
+            confirm(world, 9, "x").is_ok_and(|told| matches!(told.outcome, Outcome::ChangePending { .. }))
+        );
         assert_eq!(world.counters(DELUXE, 16), (1, 0));
     }
     declined.settle(attempt_id(50), ProviderAnswer::Declined, new_ids(50)).expect("an attempt");
@@ -140,7 +147,9 @@ fn a_change_that_was_overtaken_goes_back_and_the_cancelled_stay_stays_cancelled(
     confirm(&mut world, 9, "x").expect("a hold");
     cancel(&mut world, "c", None, 1).expect("a cancellation");
     world.settle(attempt_id(50), ProviderAnswer::Captured, new_ids(50)).expect("an attempt");
-    world.reconcile(attempt_id(50), keyrack_model::ProviderRecord::Captured, new_ids(50)).expect("an attempt");
+    world
+        .reconcile(attempt_id(50), keyrack_model::ProviderRecord::Captured, new_ids(50))
+        .expect("an attempt");
     assert_eq!(world.changes.values().map(|change| change.state).next(), Some(ChangeState::Failed));
     assert_eq!([14, 15, 16].map(|date| world.counters(DELUXE, date)), [(0, 0); 3]);
     assert_eq!((world.refunds.len(), invariants(&world)), (2, vec![]));
@@ -150,9 +159,10 @@ fn a_change_that_was_overtaken_goes_back_and_the_cancelled_stay_stays_cancelled(
 fn a_channels_booking_is_placed_once_modified_by_a_higher_revision_and_given_back_once() {
     let mut world = world(2);
     let booking = (HOTEL, "B1".to_owned());
-    let mut deliver = |world: &mut World, revision: i64, check_out: u32| {
+    let deliver = |world: &mut World, revision: i64, check_out: u32| {
         let (document, id) = (document(14, check_out, &[DELUXE]), reservation_id(1));
-        let told = world.deliver(&Deliver { principal: ZOE, booking: booking.clone(), revision, document, id })?;
+        let told =
+            world.deliver(&Deliver { principal: ZOE, booking: booking.clone(), revision, document, id })?;
         let Outcome::Delivered { delivery, .. } = told.outcome else { panic!("delivered") };
         Ok::<_, Refusal>(delivery)
     };
@@ -195,5 +205,10 @@ fn an_answer_that_was_heard_tells_of_one_that_was_not() {
     assert!(!worlds.happen(&both));
     assert!(worlds.any().is_some_and(|world| world.holds.is_empty()), "it is as it was");
     worlds.each(|world| world.advance_to(world.now.plus(Duration::from_secs(1))));
-    assert!(worlds.happen(&[Happening::new(places(1, ZOE, true)), Happening::new(places(2, AARON, false)).after(0)]));
+    assert!(
+        worlds.happen(&[
+            Happening::new(places(1, ZOE, true)),
+            Happening::new(places(2, AARON, false)).after(0)
+        ])
+    );
 }

@@ -63,6 +63,8 @@ pub(super) struct Lane {
     /// Of these nobody knows whether they happened.
     unheard: Vec<Call>,
     made: u128,
+    /// What the next call shall be about, where something is happening to it.
+    pub(super) focus: Option<String>,
     pub(super) log: Vec<String>,
 }
 
@@ -114,6 +116,7 @@ impl Lane {
             sent: Vec::new(),
             unheard: Vec::new(),
             made: 0,
+            focus: None,
             log: Vec::new(),
         };
         lane.open(at).await;
@@ -163,10 +166,13 @@ impl Lane {
     }
 
     pub(super) fn priced(&self, stay: Stay, rooms: &[(RoomTypeId, RatePlanId)]) -> QuoteDocument {
-        let requests: Vec<RoomRequest> = rooms.iter().map(|(room_type, plan)| self.room(*room_type, *plan)).collect();
+        let requests: Vec<RoomRequest> =
+            rooms.iter().map(|(room_type, plan)| self.room(*room_type, *plan)).collect();
         let rate = |(room_type, rate_plan), night| self.rates[&RateKey { room_type, rate_plan, night }];
-        let rates: Vec<BTreeMap<NaiveDate, DailyRate>> =
-            rooms.iter().map(|kind| stay.nights().map(|night| (night, rate(*kind, night))).collect()).collect();
+        let rates: Vec<BTreeMap<NaiveDate, DailyRate>> = rooms
+            .iter()
+            .map(|kind| stay.nights().map(|night| (night, rate(*kind, night))).collect())
+            .collect();
         let priced = |(place, (room_type, plan)): (usize, &(RoomTypeId, RatePlanId))| PricedRoom {
             request: &requests[place],
             room_type: self.profile.room_type_by_id(*room_type).expect("a room type"),
@@ -193,7 +199,8 @@ impl Lane {
         let mut chances: Vec<Random> = calls.iter().map(|_| self.random.split()).collect();
         let sent: Vec<Sent> = {
             let lane = &*self;
-            let each = calls.into_iter().zip(&mut chances).map(|(call, chance)| lane.insist(at, call, chance));
+            let each =
+                calls.into_iter().zip(&mut chances).map(|(call, chance)| lane.insist(at, call, chance));
             join_all(each).await.into_iter().flatten().collect()
         };
         self.judge(at, &sent, kills);
@@ -213,7 +220,8 @@ impl Lane {
             let which = chance.below(2);
             let key = request.key.clone().unwrap_or_else(|| format!("unkeyed-{}", chance.below(1 << 40)));
             if attempt == 0 && chance.one_in(5) {
-                let lost = if chance.one_in(3) { Fault::lose_request(&key) } else { Fault::lose_answer(&key) };
+                let lost =
+                    if chance.one_in(3) { Fault::lose_request(&key) } else { Fault::lose_answer(&key) };
                 drop(at.api(which).arm(lost));
             }
             let sending = Request { key: Some(key), ..clone(&request) };
@@ -254,9 +262,8 @@ impl Lane {
 
     fn judge(&mut self, at: &Installation, sent: &[Sent], kills: bool) {
         for Sent { call, told, in_doubt } in sent {
-            let heard = told.as_ref().map_or_else(String::new, |told| {
-                format!("{} {}", told.status, told.body)
-            });
+            let heard =
+                told.as_ref().map_or_else(String::new, |told| format!("{} {}", told.status, told.body));
             let doubt = if *in_doubt { "(in doubt) " } else { "" };
             self.log.push(format!("{doubt}{}\n    -> {heard}", in_short(call)));
             if let Some(told) = told
@@ -279,7 +286,8 @@ impl Lane {
                 last = Some(happenings.len());
                 happenings.push(Happening::new(move |world| vec![asked(call, world).0]).perhaps());
                 if let Some((attempt, new)) = attempt_of(call) {
-                    happenings.push(settles(attempt, new, self.taken(at, attempt)).after(happenings.len() - 1));
+                    happenings
+                        .push(settles(attempt, new, self.taken(at, attempt)).after(happenings.len() - 1));
                     last = Some(happenings.len() - 1);
                 }
             }
@@ -361,13 +369,19 @@ impl Lane {
         });
         lines.extend(holds);
         lines.extend(world.attempts.iter().map(|(id, attempt)| {
-            format!("{id} {:?} of {} {:?} until {:?}", attempt.state, attempt.hold, attempt.change, attempt.deadline)
+            format!(
+                "{id} {:?} of {} {:?} until {:?}",
+                attempt.state, attempt.hold, attempt.change, attempt.deadline
+            )
         }));
         lines.extend(world.reservations.iter().map(|(id, made)| {
             format!("{id} {:?} v{} {:?} paid by {:?}", made.state, made.version, made.nights, made.paid_by)
         }));
         lines.extend(world.changes.iter().map(|(id, change)| {
-            format!("{id} {:?} of v{} of {} {:?}", change.state, change.base_version, change.reservation, change.attempt)
+            format!(
+                "{id} {:?} of v{} of {} {:?}",
+                change.state, change.base_version, change.reservation, change.attempt
+            )
         }));
         lines.join("\n")
     }
@@ -453,7 +467,9 @@ fn asked(call: &Call, world: &World) -> (World, keyrack_model::Answer) {
 fn hears(call: &Call, told: &Told, names: &Names, world: &World) -> Vec<World> {
     let (after, answer) = asked(call, world);
     let agrees = match &answer {
-        Ok(answered) if attempt_of(call).is_some_and(|(attempt, _)| after.attempts.contains_key(&attempt)) => {
+        Ok(answered)
+            if attempt_of(call).is_some_and(|(attempt, _)| after.attempts.contains_key(&attempt)) =>
+        {
             told.is_standing() && answered.replayed == told.replayed
         }
         _ => told.agrees_with(&answer, names),

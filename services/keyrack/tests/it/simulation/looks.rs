@@ -26,7 +26,7 @@ use super::{
 /// Nothing that is decided by the time may be nearer than this when calls begin: longer than they take.
 pub(super) const MARGIN: Duration = Duration::from_secs(45);
 /// A worker that is alive has done what is due within this; else it waits for a lease that a dead one has left.
-const BRIEFLY: Duration = Duration::from_secs(2);
+const BRIEFLY: Duration = Duration::from_secs(1);
 const LEASE: Duration = Duration::from_secs(31);
 /// Every case ends within so many leases.
 const LEASES: usize = 40;
@@ -157,9 +157,10 @@ impl Lane {
         let today = now.date_in(zone);
         let walls = [(0, 0), (18, 0)].map(|(hour, minute)| NaiveTime::from_hms_opt(hour, minute, 0));
         let days = [today, today + Days::new(1)];
-        let walls = walls.into_iter().flatten().flat_map(|time| {
-            days.map(|date| local_time::instant(date, time, zone))
-        });
+        let walls = walls
+            .into_iter()
+            .flatten()
+            .flat_map(|time| days.map(|date| local_time::instant(date, time, zone)));
         let holds = self.worlds.iter().flat_map(|world| {
             world.holds.values().filter(|hold| hold.state == HoldState::Active).map(|hold| hold.expires_at)
         });
@@ -257,7 +258,9 @@ impl Lane {
     ) -> bool {
         let begun = Instant::now();
         for hold in holds {
-            let (Some(name), Some(row)) = (self.names.of(hold), self.world().holds.get(hold)) else { continue };
+            let (Some(name), Some(row)) = (self.names.of(hold), self.world().holds.get(hold)) else {
+                continue;
+            };
             while self.get(at, row.principal, &format!("/v1/holds/{name}")).await["state"] == "ACTIVE" {
                 if begun.elapsed() > BRIEFLY {
                     return false;

@@ -48,7 +48,11 @@ impl Lane {
         for _ in 0..many {
             let pays = calls.iter().filter(|call| attempt_of(call).is_some()).count();
             let may_pay = pays < 2 && pays + self.open_attempts().len() < OPEN;
-            let call = self.some_call();
+            let rival = calls.first().filter(|_| self.random.one_in(2)).cloned();
+            let call = match rival {
+                Some(first) => self.rival(&first),
+                None => self.some_call(),
+            };
             calls.extend(call.filter(|call| may_pay || attempt_of(call).is_none()));
         }
         calls
@@ -73,15 +77,58 @@ impl Lane {
         }
     }
 
+    /// Something else with the same hold, reservation or booking.
+    fn rival(&mut self, first: &Call) -> Option<Call> {
+        self.focus = match first {
+            Call::Pay(call) => Some(call.start.hold.to_string()),
+            Call::Release(call) => Some(call.hold.to_string()),
+            Call::Cancel(call) => Some(call.reservation.to_string()),
+            Call::Step(call) => Some(call.reservation.to_string()),
+            Call::GiveMoneyBack(call) => Some(call.reservation.to_string()),
+            Call::Price(call) => Some(call.reservation.to_string()),
+            Call::Confirm(call) => {
+                let change = self.world().changes.get(&call.change);
+                change.map(|change| change.reservation.to_string())
+            }
+            _ => None,
+        };
+        let which = self.random.below(5);
+        let call = match first {
+            Call::Pay(_) | Call::Release(_) | Call::Place(_) => match which {
+                0 | 1 => self.pay(),
+                2 => self.place(),
+                _ => self.release(),
+            },
+            Call::Cancel(_) | Call::Step(_) | Call::GiveMoneyBack(_) | Call::Price(_) | Call::Confirm(_) => {
+                match which {
+                    0 | 1 => self.cancel(),
+                    2 => self.step(),
+                    3 => self.confirm(),
+                    _ => self.give_money_back(),
+                }
+            }
+            Call::Deliver(_) | Call::Withdraw(_) if which < 3 => self.deliver(),
+            Call::Deliver(_) | Call::Withdraw(_) => self.withdraw(),
+            _ => self.some_call(),
+        };
+        self.focus = None;
+        call
+    }
+
+    fn is_in_focus(&self, id: impl ToString) -> bool {
+        self.focus.as_ref().is_none_or(|focus| *focus == id.to_string())
+    }
+
     fn key(&mut self) -> OperationKey {
         let number = self.new_uuid().as_u128();
         format!("{}-{number:06}", self.code).parse().expect("a key")
     }
 
-    /// One or two nights of the next ones.
+    /// Up to three nights, soon: close enough to be in each other's way, far enough to be cancelled for nothing.
     fn some_stay(&mut self) -> Option<Stay> {
-        let arrival = self.today() + Days::new(self.random.below(4) as u64);
-        let departure = arrival + Days::new(1 + self.random.below(2) as u64);
+        let ahead = if self.random.one_in(2) { 6 } else { 3 };
+        let arrival = self.today() + Days::new(self.random.below(ahead) as u64);
+        let departure = arrival + Days::new(1 + self.random.below(3) as u64);
         self.within(arrival, departure)
     }
 
@@ -126,8 +173,7 @@ impl Lane {
         let (quote, principal) = *self.random.recent(&known)?;
         let of_theirs: Vec<HoldId> =
             holds.into_iter().filter(|(_, owner)| *owner == principal).map(|(id, _)| id).collect();
-        let replaces =
-            if self.random.one_in(6) { self.random.recent(&of_theirs).copied() } else { None };
+        let replaces = if self.random.one_in(6) { self.random.recent(&of_theirs).copied() } else { None };
         let (key, id) = (self.key(), HoldId::new(self.hotel(), self.new_uuid()));
         Some(Call::Place(PlaceHold { principal, key, quote, replaces, id }))
     }
@@ -139,11 +185,16 @@ impl Lane {
         self.world().holds.iter().filter_map(known).collect()
     }
 
-    /// Mostly one that is alive.
+    /// Mostly one that is alive; often one that is being paid for.
     fn some_hold(&mut self) -> Option<(HoldId, PrincipalId)> {
+        let open = self.open_attempts();
+        let paid: Vec<HoldId> =
+            open.iter().filter_map(|id| Some(self.world().attempts.get(id)?.hold)).collect();
+        let wanted = if self.focus.is_none() && self.random.one_in(4) { paid } else { Vec::new() };
         let states = [HoldState::Active, HoldState::Active, HoldState::Consumed, HoldState::Expired];
         let state = if self.random.one_in(8) { states[self.random.below(4)] } else { HoldState::Active };
-        let holds = self.holds(state);
+        let mut holds = self.holds(state);
+        holds.retain(|(id, _)| self.is_in_focus(id) && (wanted.is_empty() || wanted.contains(id)));
         self.random.recent(&holds).copied()
     }
 
@@ -167,7 +218,7 @@ impl Lane {
         wanted: impl Fn(&Reservation) -> bool,
     ) -> Option<(ReservationId, Reservation)> {
         let known = |(id, made): (&ReservationId, &Reservation)| {
-            (self.names.of(id).is_some() && wanted(made)).then(|| (*id, made.clone()))
+            (self.names.of(id).is_some() && self.is_in_focus(id) && wanted(made)).then(|| (*id, made.clone()))
         };
         let known: Vec<_> = self.world().reservations.iter().filter_map(known).collect();
         self.random.recent(&known).cloned()
@@ -179,7 +230,14 @@ impl Lane {
     }
 
     fn cancel(&mut self) -> Option<Call> {
-        let (reservation, made) = self.some_reservation(|made| !made.paid_by.is_empty())?;
+        let world = self.world();
+        let started = world.changes.values().filter(|change| change.state == ChangeState::Started);
+        let changing: Vec<Reservation> =
+            started.filter_map(|change| world.reservations.get(&change.reservation).cloned()).collect();
+        // Often one that is just being changed.
+        let wanted = !changing.is_empty() && self.random.one_in(2);
+        let (reservation, made) =
+            self.some_reservation(|made| !made.paid_by.is_empty() && (!wanted || changing.contains(made)))?;
         let room = (made.document.rooms.len() > 1 && self.random.one_in(2)).then(|| 1 + self.random.below(2));
         let principal = if self.random.one_in(5) { self.staff } else { made.principal };
         let refund = RefundId::new(self.hotel(), self.new_uuid());
@@ -217,7 +275,9 @@ impl Lane {
             .iter()
             .filter(|(id, change)| {
                 let may = change.state == ChangeState::Priced || change.state == ChangeState::Started;
-                may && self.names.of(id).is_some() && !is_near(change.expires_at, world.now, 2 * MARGIN)
+                may && self.is_in_focus(change.reservation)
+                    && self.names.of(id).is_some()
+                    && !is_near(change.expires_at, world.now, 2 * MARGIN)
             })
             .map(|(id, _)| *id)
             .collect();
@@ -306,4 +366,3 @@ impl Lane {
         Some(Call::Rules(EditRules { principal: self.staff, key, hotel, edits }))
     }
 }
-

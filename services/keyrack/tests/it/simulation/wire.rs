@@ -94,7 +94,8 @@ impl Told {
             // Who comes after all is told the night alone.
             Refusal::RoomNightUnavailable(short) if self.body["available"].is_u64() => {
                 self.body["night"] == json!(short.night)
-                    && (self.body["requested"] == short.requested && self.body["available"] == short.available)
+                    && (self.body["requested"] == short.requested
+                        && self.body["available"] == short.available)
             }
             Refusal::RoomNightUnavailable(short) => self.body["night"] == json!(short.night),
             Refusal::StaleRevision(known) => self.body["revision"] == *known,
@@ -257,9 +258,10 @@ pub(super) fn request(
 fn confirm(call: &keyrack_model::ConfirmChange, names: &Names) -> Option<Request> {
     let reservation = names.of(format!("of {}", call.change))?;
     let path = format!("/v1/reservations/{reservation}/changes/{}/confirm", names.of(call.change)?);
-    let json = call.method.as_ref().map_or(json!({}), |method| {
-        json!({ "payment": { "method_token": method.expose() } })
-    });
+    let json = call
+        .method
+        .as_ref()
+        .map_or(json!({}), |method| json!({ "payment": { "method_token": method.expose() } }));
     Some(Request {
         who: call.principal,
         method: Method::POST,
