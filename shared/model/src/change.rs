@@ -191,14 +191,14 @@ impl World {
             return Ok(Outcome::Changed { change: call.change, version });
         }
         let method = call.method.clone().ok_or(Refusal::Invalid)?;
-        self.hold_and_open(call, method, added)
+        self.hold_and_open(call, method, &added)
     }
 
     fn hold_and_open(
         &mut self,
         call: &ConfirmChange,
         method: MethodToken,
-        units: Units,
+        units: &Units,
     ) -> Result<Outcome, Refusal> {
         let change = self.changes.get(&call.change).ok_or(Refusal::NotFound)?;
         let reservation = self.reservations.get(&change.reservation).ok_or(Refusal::NotFound)?;
@@ -223,7 +223,7 @@ impl World {
             deadline,
             captured: reservation.zero(),
         };
-        self.change(call.change.hotel(), &units, Move::Hold);
+        self.change(call.change.hotel(), units, Move::Hold);
         self.holds.insert(call.hold, hold);
         self.attempts.insert(call.attempt, attempt);
         let change = self.changes.get_mut(&call.change).ok_or(Refusal::NotFound)?;

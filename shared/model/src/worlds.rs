@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 
 use crate::world::World;
 
+/// Every world that something may make of one, of those in which what was told is true.
+type Makes<'a> = dyn Fn(&World) -> Vec<World> + 'a;
+
 /// Something that happens to a world, or may.
 pub struct Happening<'a> {
-    /// Every world that it may make of one, of those in which what was told is true.
-    pub makes: Box<dyn Fn(&World) -> Vec<World> + 'a>,
+    makes: Box<Makes<'a>>,
     /// It may not have happened at all.
-    pub perhaps: bool,
+    perhaps: bool,
     /// The place of the one that it came after; all others are in no order.
-    pub after: Option<usize>,
+    after: Option<usize>,
 }
 
 impl<'a> Happening<'a> {
@@ -81,7 +83,9 @@ impl Worlds {
                 }
                 let next = over.entry(set | (1 << place)).or_default();
                 for world in &worlds {
-                    (happening.makes)(world).into_iter().for_each(|made| keep(next, made));
+                    for made in (happening.makes)(world) {
+                        keep(next, made);
+                    }
                     if happening.perhaps {
                         keep(next, world.clone());
                     }

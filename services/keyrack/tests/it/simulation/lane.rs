@@ -275,7 +275,7 @@ impl Lane {
                 && told.status == 201
             {
                 let names = &mut self.names;
-                names.is_called(format!("of {}", call.id), &told.body["reservation_id"]);
+                names.is_called(&format!("of {}", call.id), &told.body["reservation_id"]);
             }
         }
         let names = &self.names;
@@ -325,7 +325,7 @@ impl Lane {
 
     /// Whether the provider has taken it, where it is known by name.
     fn taken(&self, at: &Installation, attempt: AttemptId) -> Option<bool> {
-        self.names.of(attempt).map(|name| at.has_captured(name))
+        self.names.of(&attempt).map(|name| at.has_captured(name))
     }
 
     /// In some world.

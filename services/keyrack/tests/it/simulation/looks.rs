@@ -109,7 +109,7 @@ impl Lane {
     }
 
     pub(super) async fn look_at_reservation(&mut self, at: &Installation, id: ReservationId) {
-        let Some(name) = self.names.of(id) else { return };
+        let Some(name) = self.names.of(&id) else { return };
         let path = format!("/v1/reservations/{name}");
         let told = self.get(at, self.staff, &path).await;
         let refunds = told["refunds"].as_array().expect("refunds").iter();
@@ -133,7 +133,7 @@ impl Lane {
         let Some(attempt) = self.world().attempts.get(&id).filter(|attempt| attempt.change.is_none()) else {
             return;
         };
-        let (Some(name), who) = (self.names.of(id), attempt.principal) else { return };
+        let (Some(name), who) = (self.names.of(&id), attempt.principal) else { return };
         let told = self.get(at, who, &format!("/v1/bookings/{name}")).await;
         let status = told["status"].as_str().expect("a status").to_owned();
         self.is_so(at, "a booking", &told, |world| {
@@ -245,7 +245,7 @@ impl Lane {
     }
 
     fn record(&self, at: &Installation, id: AttemptId) -> ProviderRecord {
-        let name = self.names.of(id).unwrap_or_default();
+        let name = self.names.of(&id).unwrap_or_default();
         if at.has_captured(name) { ProviderRecord::Captured } else { ProviderRecord::Cancelled }
     }
 
@@ -258,7 +258,7 @@ impl Lane {
     ) -> bool {
         let begun = Instant::now();
         for hold in holds {
-            let (Some(name), Some(row)) = (self.names.of(hold), self.world().holds.get(hold)) else {
+            let (Some(name), Some(row)) = (self.names.of(&hold), self.world().holds.get(hold)) else {
                 continue;
             };
             while self.get(at, row.principal, &format!("/v1/holds/{name}")).await["state"] == "ACTIVE" {
@@ -287,10 +287,10 @@ impl Lane {
     fn where_it_stands(&self, id: AttemptId) -> Option<(PrincipalId, String)> {
         let attempt = self.worlds.iter().find_map(|world| world.attempts.get(&id))?;
         let Some(change) = attempt.change else {
-            return Some((attempt.principal, format!("/v1/bookings/{}", self.names.of(id)?)));
+            return Some((attempt.principal, format!("/v1/bookings/{}", self.names.of(&id)?)));
         };
-        let reservation = self.names.of(format!("of {change}"))?;
-        let path = format!("/v1/reservations/{reservation}/changes/{}", self.names.of(change)?);
+        let reservation = self.names.of(&format!("of {change}"))?;
+        let path = format!("/v1/reservations/{reservation}/changes/{}", self.names.of(&change)?);
         Some((attempt.principal, path))
     }
 
@@ -312,7 +312,7 @@ impl Lane {
         let attempts: BTreeSet<AttemptId> =
             self.worlds.iter().flat_map(|world| world.attempts.keys().copied()).collect();
         for id in attempts {
-            let (taken, back) = at.book(self.names.of(id).unwrap_or_default());
+            let (taken, back) = at.book(self.names.of(&id).unwrap_or_default());
             self.is_so(at, "the provider's book", &json!([id.to_string(), taken, back]), |world| {
                 let attempt = world.attempts.get(&id);
                 let taken_there = attempt.map_or(0, |attempt| minor(attempt.captured));

@@ -70,9 +70,9 @@ impl Lane {
             25..=27 => self.step(),
             28 => self.give_money_back(),
             29 => self.deliver(),
-            30 => self.withdraw(),
+            30 => Some(self.withdraw()),
             31 => self.edit_inventory(),
-            32 => self.edit_rules(),
+            32 => Some(self.edit_rules()),
             _ => self.random.recent(&self.sent).cloned(),
         }
     }
@@ -108,14 +108,14 @@ impl Lane {
                 }
             }
             Call::Deliver(_) | Call::Withdraw(_) if which < 3 => self.deliver(),
-            Call::Deliver(_) | Call::Withdraw(_) => self.withdraw(),
+            Call::Deliver(_) | Call::Withdraw(_) => Some(self.withdraw()),
             _ => self.some_call(),
         };
         self.focus = None;
         call
     }
 
-    fn is_in_focus(&self, id: impl ToString) -> bool {
+    fn is_in_focus(&self, id: &impl ToString) -> bool {
         self.focus.as_ref().is_none_or(|focus| *focus == id.to_string())
     }
 
@@ -163,7 +163,7 @@ impl Lane {
             .quotes
             .iter()
             .filter(|(id, quote)| {
-                self.names.of(id).is_some()
+                self.names.of(&id).is_some()
                     && (stale || !world.now.is_past(quote.expires_at))
                     && !is_near(quote.expires_at, world.now, 2 * MARGIN)
             })
@@ -180,7 +180,7 @@ impl Lane {
 
     fn holds(&self, state: HoldState) -> Vec<(HoldId, PrincipalId)> {
         let known = |(id, hold): (&HoldId, &keyrack_model::Hold)| {
-            (hold.state == state && self.names.of(id).is_some()).then_some((*id, hold.principal))
+            (hold.state == state && self.names.of(&id).is_some()).then_some((*id, hold.principal))
         };
         self.world().holds.iter().filter_map(known).collect()
     }
@@ -194,7 +194,7 @@ impl Lane {
         let states = [HoldState::Active, HoldState::Active, HoldState::Consumed, HoldState::Expired];
         let state = if self.random.one_in(8) { states[self.random.below(4)] } else { HoldState::Active };
         let mut holds = self.holds(state);
-        holds.retain(|(id, _)| self.is_in_focus(id) && (wanted.is_empty() || wanted.contains(id)));
+        holds.retain(|(id, _)| self.is_in_focus(&id) && (wanted.is_empty() || wanted.contains(id)));
         self.random.recent(&holds).copied()
     }
 
@@ -218,7 +218,8 @@ impl Lane {
         wanted: impl Fn(&Reservation) -> bool,
     ) -> Option<(ReservationId, Reservation)> {
         let known = |(id, made): (&ReservationId, &Reservation)| {
-            (self.names.of(id).is_some() && self.is_in_focus(id) && wanted(made)).then(|| (*id, made.clone()))
+            (self.names.of(&id).is_some() && self.is_in_focus(&id) && wanted(made))
+                .then(|| (*id, made.clone()))
         };
         let known: Vec<_> = self.world().reservations.iter().filter_map(known).collect();
         self.random.recent(&known).cloned()
@@ -275,8 +276,8 @@ impl Lane {
             .iter()
             .filter(|(id, change)| {
                 let may = change.state == ChangeState::Priced || change.state == ChangeState::Started;
-                may && self.is_in_focus(change.reservation)
-                    && self.names.of(id).is_some()
+                may && self.is_in_focus(&change.reservation)
+                    && self.names.of(&id).is_some()
                     && !is_near(change.expires_at, world.now, 2 * MARGIN)
             })
             .map(|(id, _)| *id)
@@ -339,9 +340,9 @@ impl Lane {
         Some(Call::Deliver(Deliver { principal: self.channel, booking, revision, document, id }))
     }
 
-    fn withdraw(&mut self) -> Option<Call> {
+    fn withdraw(&mut self) -> Call {
         let (booking, _) = self.some_channel_booking();
-        Some(Call::Withdraw(Withdraw { principal: self.channel, booking }))
+        Call::Withdraw(Withdraw { principal: self.channel, booking })
     }
 
     fn some_night(&mut self) -> (RoomTypeId, NaiveDate) {
@@ -358,11 +359,11 @@ impl Lane {
         Some(Call::Inventory(EditInventory { principal: self.staff, key, hotel, edits }))
     }
 
-    fn edit_rules(&mut self) -> Option<Call> {
+    fn edit_rules(&mut self) -> Call {
         let (room_type, night) = self.some_night();
         let stops = self.random.one_in(2);
         let edits = vec![StopSell { room_type, night, stops }];
         let (key, hotel) = (self.key(), self.hotel());
-        Some(Call::Rules(EditRules { principal: self.staff, key, hotel, edits }))
+        Call::Rules(EditRules { principal: self.staff, key, hotel, edits })
     }
 }

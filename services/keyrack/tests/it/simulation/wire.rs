@@ -6,6 +6,7 @@ use keyrack_domain::{
     clock::Moment,
     ids::{PrincipalId, RoomTypeId},
     money::Money,
+    operation_key::OperationKey,
     quote::{QuoteDocument, QuotedRoom},
 };
 use keyrack_model::{Answer, Answered, Call, Delivery, Outcome, Refusal, Step};
@@ -36,18 +37,18 @@ pub(super) struct Told {
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    pub(super) fn of(&self, id: impl ToString) -> Option<&str> {
+    pub(super) fn of(&self, id: &impl ToString) -> Option<&str> {
         self.0.get(&id.to_string()).map(String::as_str)
     }
 
     /// False where it was told otherwise before.
-    fn learn(&mut self, id: impl ToString, told: &Value) -> bool {
+    fn learn(&mut self, id: &impl ToString, told: &Value) -> bool {
         let Some(told) = told.as_str() else { return true };
         self.0.entry(id.to_string()).or_insert_with(|| told.to_owned()) == told
     }
 
-    pub(super) fn is_called(&mut self, id: String, told: &Value) {
-        self.learn(id, told);
+    pub(super) fn is_called(&mut self, id: &str, told: &Value) {
+        self.learn(&id, told);
     }
 
     /// What an answer tells of the things that the call may have made.
@@ -55,18 +56,18 @@ impl Names {
         let body = &told.body;
         let made = (200..300).contains(&told.status);
         match call {
-            Call::Quote(call) if made => self.learn(call.id, &body["id"]),
-            Call::Place(call) if made => self.learn(call.id, &body["id"]),
-            Call::Price(call) if made => self.learn(call.id, &body["id"]),
-            Call::Deliver(call) if made => self.learn(call.id, &body["reservation"]["id"]),
+            Call::Quote(call) if made => self.learn(&call.id, &body["id"]),
+            Call::Place(call) if made => self.learn(&call.id, &body["id"]),
+            Call::Price(call) if made => self.learn(&call.id, &body["id"]),
+            Call::Deliver(call) if made => self.learn(&call.id, &body["reservation"]["id"]),
             Call::Confirm(call) if made || told.is_standing() => {
-                self.learn(call.attempt, &body["attempt_id"])
+                self.learn(&call.attempt, &body["attempt_id"])
             }
             Call::Pay(call) if made => {
-                self.learn(call.start.id, &body["id"])
-                    && self.learn(call.new.reservation, &body["reservation"]["id"])
+                self.learn(&call.start.id, &body["id"])
+                    && self.learn(&call.new.reservation, &body["reservation"]["id"])
             }
-            Call::Pay(call) if told.is_standing() => self.learn(call.start.id, &body["attempt_id"]),
+            Call::Pay(call) if told.is_standing() => self.learn(&call.start.id, &body["attempt_id"]),
             _ => true,
         }
     }
@@ -116,11 +117,11 @@ impl Told {
                 self.status < 300
                     && body["state"] == state.as_str()
                     && is("total", total)
-                    && body["id"].as_str() == names.of(id)
+                    && body["id"].as_str() == names.of(&id)
             }
             Outcome::Pending { .. } | Outcome::ChangePending { .. } => self.status == 202,
             Outcome::Confirmed { reservation, .. } => {
-                self.status == 201 && body["reservation"]["id"].as_str() == names.of(reservation)
+                self.status == 201 && body["reservation"]["id"].as_str() == names.of(&reservation)
             }
             Outcome::Declined { .. } | Outcome::ChangeDeclined { .. } => self.status == 402,
             Outcome::BookingFailed { .. } => self.code() == "BOOKING_FAILED",
@@ -150,7 +151,7 @@ impl Told {
             }
             Outcome::Delivered { reservation, delivery, .. } => {
                 (self.status == 201) == (*delivery == Delivery::Created)
-                    && body["reservation"]["id"].as_str() == names.of(reservation)
+                    && body["reservation"]["id"].as_str() == names.of(&reservation)
             }
             Outcome::Withdrawn { before, .. } => ok && body["already_cancelled"] == *before,
         }
@@ -164,38 +165,73 @@ pub(super) fn request(
     codes: &BTreeMap<RoomTypeId, String>,
     names: &Names,
 ) -> Option<Request> {
-    let guest = json!({"name": "Asha Rao", "email": "asha@example.com"});
+    match call {
+        Call::Deliver(_) | Call::Withdraw(_) => Some(of_channel(call, hotel)),
+        Call::Inventory(_) | Call::Rules(_) => Some(of_nights(call, hotel, codes)),
+        Call::Step(_) | Call::GiveMoneyBack(_) => of_desk(call, hotel, names),
+        Call::Confirm(call) => confirm(call, names),
+        _ => of_guest(call, hotel, names),
+    }
+}
+
+impl Request {
+    fn new(who: PrincipalId, method: Method, path: String, json: Value) -> Self {
+        Self { who, method, path, key: None, if_match: None, json }
+    }
+
+    fn key(self, key: &OperationKey) -> Self {
+        Self { key: Some(key.as_str().to_owned()), ..self }
+    }
+
+    fn seen(self, version: Option<i32>) -> Self {
+        Self { if_match: version, ..self }
+    }
+}
+
+fn of_guest(call: &Call, hotel: &str, names: &Names) -> Option<Request> {
     let reservation = |id| Some(format!("/v1/reservations/{}", names.of(id)?));
-    let at_desk = |id| Some(format!("/v1/hotels/{hotel}/reservations/{}", names.of(id)?));
-    let channel = |booking: &str| format!("/v1/hotels/{hotel}/channel-bookings/OTA/{booking}");
-    let (who, method, path, key, if_match, json) = match call {
+    Some(match call {
         Call::Quote(call) => {
-            let stay = stay(&call.document);
-            let json = json!({"hotel": hotel, "check_in": stay.0, "check_out": stay.1, "rooms": rooms(&call.document)});
-            (call.principal, Method::POST, "/v1/quotes".to_owned(), Some(&call.key), None, json)
+            let mut json = stay_and_rooms(&call.document);
+            json["hotel"] = json!(hotel);
+            Request::new(call.principal, Method::POST, "/v1/quotes".to_owned(), json).key(&call.key)
         }
         Call::Place(call) => {
-            let mut json = json!({ "quote_id": names.of(call.quote)? });
+            let mut json = json!({ "quote_id": names.of(&call.quote)? });
             if let Some(old) = call.replaces {
-                json["replaces"] = json!(names.of(old)?);
+                json["replaces"] = json!(names.of(&old)?);
             }
-            (call.principal, Method::POST, "/v1/holds".to_owned(), Some(&call.key), None, json)
+            Request::new(call.principal, Method::POST, "/v1/holds".to_owned(), json).key(&call.key)
         }
         Call::Release(call) => {
-            let path = format!("/v1/holds/{}", names.of(call.hold)?);
-            (call.principal, Method::DELETE, path, Some(&call.key), None, Value::Null)
+            let path = format!("/v1/holds/{}", names.of(&call.hold)?);
+            Request::new(call.principal, Method::DELETE, path, Value::Null).key(&call.key)
         }
         Call::Pay(call) => {
-            let payment = json!({ "method_token": call.start.method.expose() });
-            let json = json!({"hold_id": names.of(call.start.hold)?, "payment": payment, "guest": guest});
-            let start = &call.start;
-            (start.principal, Method::POST, "/v1/bookings".to_owned(), Some(&start.key), None, json)
+            let call = &call.start;
+            let payment = json!({ "method_token": call.method.expose() });
+            let json = json!({"hold_id": names.of(&call.hold)?, "payment": payment, "guest": guest()});
+            Request::new(call.principal, Method::POST, "/v1/bookings".to_owned(), json).key(&call.key)
         }
         Call::Cancel(call) => {
             let room = call.room.map_or_else(String::new, |room| format!("/rooms/{room}"));
-            let path = format!("{}{room}/cancel", reservation(call.reservation)?);
-            (call.principal, Method::POST, path, Some(&call.key), Some(call.if_match), Value::Null)
+            let path = format!("{}{room}/cancel", reservation(&call.reservation)?);
+            let request = Request::new(call.principal, Method::POST, path, Value::Null);
+            request.key(&call.key).seen(Some(call.if_match))
         }
+        Call::Price(call) => {
+            let path = format!("{}/changes", reservation(&call.reservation)?);
+            let json = stay_and_rooms(&call.wanted);
+            let request = Request::new(call.principal, Method::POST, path, json);
+            request.key(&call.key).seen(Some(call.if_match))
+        }
+        _ => return None,
+    })
+}
+
+fn of_desk(call: &Call, hotel: &str, names: &Names) -> Option<Request> {
+    let path = |id, what| Some(format!("/v1/hotels/{hotel}/reservations/{}/{what}", names.of(id)?));
+    match call {
         Call::Step(call) => {
             let (step, json) = match call.step {
                 Step::CheckIn => ("check-in", Value::Null),
@@ -204,84 +240,82 @@ pub(super) fn request(
                 Step::NoShow => ("no-show", Value::Null),
                 Step::UndoNoShow => ("no-show/undo", Value::Null),
             };
-            let path = format!("{}/{step}", at_desk(call.reservation)?);
-            (call.principal, Method::POST, path, Some(&call.key), call.if_match, json)
+            let request = Request::new(call.principal, Method::POST, path(&call.reservation, step)?, json);
+            Some(request.key(&call.key).seen(call.if_match))
         }
         Call::GiveMoneyBack(call) => {
-            let path = format!("{}/refunds", at_desk(call.reservation)?);
             let json = json!({"amount": call.amount.to_string(), "reason": "goodwill"});
-            (call.principal, Method::POST, path, Some(&call.key), None, json)
+            let path = path(&call.reservation, "refunds")?;
+            Some(Request::new(call.principal, Method::POST, path, json).key(&call.key))
         }
-        Call::Price(call) => {
-            let path = format!("{}/changes", reservation(call.reservation)?);
-            let stay = stay(&call.wanted);
-            let json = json!({"check_in": stay.0, "check_out": stay.1, "rooms": rooms(&call.wanted)});
-            (call.principal, Method::POST, path, Some(&call.key), Some(call.if_match), json)
-        }
-        Call::Confirm(call) => return confirm(call, names),
+        _ => None,
+    }
+}
+
+fn of_channel(call: &Call, hotel: &str) -> Request {
+    let path = |booking: &str| format!("/v1/hotels/{hotel}/channel-bookings/OTA/{booking}");
+    match call {
         Call::Deliver(call) => {
-            let (stay, total) = (stay(&call.document), call.document.total);
-            let total = json!({"amount": total.to_string(), "currency": total.currency().code()});
-            let json = json!({
-                "revision": call.revision, "check_in": stay.0, "check_out": stay.1,
-                "rooms": rooms(&call.document), "guest": guest, "total": total,
-            });
-            (call.principal, Method::PUT, channel(&call.booking.1), None, None, json)
+            let total = call.document.total;
+            let mut json = stay_and_rooms(&call.document);
+            json["revision"] = json!(call.revision);
+            json["guest"] = guest();
+            json["total"] = json!({"amount": total.to_string(), "currency": total.currency().code()});
+            Request::new(call.principal, Method::PUT, path(&call.booking.1), json)
         }
         Call::Withdraw(call) => {
-            (call.principal, Method::DELETE, channel(&call.booking.1), None, None, Value::Null)
+            Request::new(call.principal, Method::DELETE, path(&call.booking.1), Value::Null)
         }
+        other => panic!("no channel asks for {other:?}"),
+    }
+}
+
+fn of_nights(call: &Call, hotel: &str, codes: &BTreeMap<RoomTypeId, String>) -> Request {
+    let edit = |room_type: &RoomTypeId, night, what: &str, value: Value| {
+        let mut edit = json!({"room_type": codes[room_type], "first_night": night, "last_night": night});
+        edit[what] = value;
+        edit
+    };
+    let (who, key, what, changes): (_, _, _, Vec<Value>) = match call {
         Call::Inventory(call) => {
-            let change = |edit: &keyrack_model::NightEdit| {
-                json!({"room_type": codes[&edit.room_type], "first_night": edit.night,
-                       "last_night": edit.night, "sellable": edit.sellable})
-            };
-            let json = json!({ "changes": call.edits.iter().map(change).collect::<Vec<_>>() });
-            let path = format!("/v1/hotels/{hotel}/inventory");
-            (call.principal, Method::PUT, path, Some(&call.key), None, json)
+            let edits = call.edits.iter();
+            let edits = edits.map(|e| edit(&e.room_type, e.night, "sellable", json!(e.sellable)));
+            (call.principal, &call.key, "inventory", edits.collect())
         }
         Call::Rules(call) => {
-            let change = |edit: &keyrack_model::StopSell| {
-                json!({"room_type": codes[&edit.room_type], "first_night": edit.night,
-                       "last_night": edit.night, "stop_sell": edit.stops})
-            };
-            let json = json!({ "changes": call.edits.iter().map(change).collect::<Vec<_>>() });
-            let path = format!("/v1/hotels/{hotel}/restrictions");
-            (call.principal, Method::PUT, path, Some(&call.key), None, json)
+            let edits = call.edits.iter();
+            let edits = edits.map(|e| edit(&e.room_type, e.night, "stop_sell", json!(e.stops)));
+            (call.principal, &call.key, "restrictions", edits.collect())
         }
+        other => panic!("no edit of nights: {other:?}"),
     };
-    let key = key.map(|key| key.as_str().to_owned());
-    Some(Request { who, method, path, key, if_match, json })
+    let path = format!("/v1/hotels/{hotel}/{what}");
+    Request::new(who, Method::PUT, path, json!({ "changes": changes })).key(key)
 }
 
 /// Its path is that of the reservation too, which the change's text names after a space.
 fn confirm(call: &keyrack_model::ConfirmChange, names: &Names) -> Option<Request> {
-    let reservation = names.of(format!("of {}", call.change))?;
-    let path = format!("/v1/reservations/{reservation}/changes/{}/confirm", names.of(call.change)?);
+    let reservation = names.of(&format!("of {}", call.change))?;
+    let path = format!("/v1/reservations/{reservation}/changes/{}/confirm", names.of(&call.change)?);
     let json = call
         .method
         .as_ref()
         .map_or(json!({}), |method| json!({ "payment": { "method_token": method.expose() } }));
-    Some(Request {
-        who: call.principal,
-        method: Method::POST,
-        path,
-        key: Some(call.key.as_str().to_owned()),
-        if_match: Some(call.if_match),
-        json,
-    })
+    let request = Request::new(call.principal, Method::POST, path, json);
+    Some(request.key(&call.key).seen(Some(call.if_match)))
 }
 
-fn stay(document: &QuoteDocument) -> (Value, Value) {
-    (json!(document.stay.check_in()), json!(document.stay.check_out()))
+fn guest() -> Value {
+    json!({"name": "Asha Rao", "email": "asha@example.com"})
 }
 
-fn rooms(document: &QuoteDocument) -> Vec<Value> {
+fn stay_and_rooms(document: &QuoteDocument) -> Value {
     let room = |room: &QuotedRoom| {
         json!({"room_type": room.room_type.as_str(), "rate_plan": room.rate_plan.as_str(),
                "adults": room.adults, "children_ages": room.children_ages})
     };
-    document.rooms.iter().map(room).collect()
+    let (stay, rooms) = (document.stay, document.rooms.iter().map(room).collect::<Vec<_>>());
+    json!({"check_in": stay.check_in(), "check_out": stay.check_out(), "rooms": rooms})
 }
 
 /// A deadline that is near: nobody could say on which side of it a call was.
