@@ -4,7 +4,7 @@
 //! database, no batches, no locks, no retries. Property tests and load runs tell it what they told
 //! the product and compare the answers. Like the rules it has no clock and no chance of its own:
 //! [`World::advance_to`] moves its time, and every new id is a parameter, so that the product's own
-//! ids can be given to it.
+//! ids can be given to it. [`Worlds`] judges what was asked at the same time, or was not answered.
 
 mod booking;
 mod call;

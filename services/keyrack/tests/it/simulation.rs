@@ -22,6 +22,7 @@ mod installation;
 mod lane;
 mod looks;
 mod plan;
+mod sending;
 mod wire;
 
 use std::time::{Duration, Instant};

@@ -1,10 +1,7 @@
 //! One hotel with its guests, staff and channel. Its calls are judged one group after the other: those of a group run
 //! at the same time, and the model looks for an order of them that explains every answer.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{Days, NaiveDate};
 use futures::future::join_all;
@@ -23,14 +20,14 @@ use keyrack_model::{
     invariants,
 };
 use keyrack_store::daily_rates::{self, RateKey};
-use keyrack_testkit::Fault;
 use reqwest::Client;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
     installation::Installation,
-    wire::{Names, Request, Told, request},
+    sending,
+    wire::{Names, Request, Told},
 };
 use crate::random::Random;
 
@@ -38,12 +35,6 @@ use crate::random::Random;
 pub(super) const NIGHTS: u64 = 16;
 const UNITS: u32 = 3;
 const GUESTS: usize = 4;
-/// Of one call that is not answered, with a pause after each: longer than a process takes to start again.
-const TRIES: usize = 600;
-const PAUSE: Duration = Duration::from_millis(50);
-/// Of one try. Longer than every bound of the product.
-const SILENCE: Duration = Duration::from_secs(30);
-
 pub(super) struct Lane {
     pub(super) code: String,
     pub(super) profile: HotelProfile,
@@ -56,12 +47,12 @@ pub(super) struct Lane {
     pub(super) guests: Vec<PrincipalId>,
     pub(super) staff: PrincipalId,
     pub(super) channel: PrincipalId,
-    tokens: BTreeMap<PrincipalId, String>,
-    http: Client,
+    pub(super) tokens: BTreeMap<PrincipalId, String>,
+    pub(super) http: Client,
     /// What was asked, oldest first.
     pub(super) sent: Vec<Call>,
     /// Of these nobody knows whether they happened.
-    unheard: Vec<Call>,
+    pub(super) unheard: Vec<Call>,
     made: u128,
     /// What the next call shall be about, where something is happening to it.
     pub(super) focus: Option<String>,
@@ -69,11 +60,11 @@ pub(super) struct Lane {
 }
 
 /// A call, and what its caller knows of it.
-struct Sent {
-    call: Call,
+pub(super) struct Sent {
+    pub(super) call: Call,
     /// A try of it was not answered.
-    in_doubt: bool,
-    told: Option<Told>,
+    pub(super) in_doubt: bool,
+    pub(super) told: Option<Told>,
 }
 
 impl Lane {
@@ -95,7 +86,7 @@ impl Lane {
         let principal = |n: usize| PrincipalId(Uuid::from_u128(n as u128 + 1));
         let (staff, channel) = (principal(100), principal(101));
         let guests: Vec<PrincipalId> = (0..GUESTS).map(principal).collect();
-        let http = Client::builder().no_proxy().timeout(SILENCE).pool_max_idle_per_host(0).build();
+        let http = Client::builder().no_proxy().timeout(sending::SILENCE).pool_max_idle_per_host(0).build();
         let mut lane = Self {
             code: code.to_owned(),
             rates: rates.expect("rates"),
@@ -126,7 +117,8 @@ impl Lane {
     /// Sessions for the guests, and few enough units that they are in each other's way.
     async fn open(&mut self, at: &Installation) {
         for guest in self.guests.clone() {
-            let answer = self.http.post(url(at, 0, "/v1/guest-sessions")).send().await.expect("an answer");
+            let answer =
+                self.http.post(sending::url(at, 0, "/v1/guest-sessions")).send().await.expect("an answer");
             let session: Value = serde_json::from_str(&answer.text().await.expect("a body")).expect("JSON");
             self.tokens.insert(guest, session["token"].as_str().expect("a token").to_owned());
         }
@@ -212,54 +204,6 @@ impl Lane {
         }
     }
 
-    /// Until there is an answer, or the caller gives up.
-    async fn insist(&self, at: &Installation, call: Call, chance: &mut Random) -> Option<Sent> {
-        let request = request(&call, &self.code, &self.codes, &self.names)?;
-        let mut in_doubt = false;
-        for attempt in 0..TRIES {
-            let which = chance.below(2);
-            let key = request.key.clone().unwrap_or_else(|| format!("unkeyed-{}", chance.below(1 << 40)));
-            if attempt == 0 && chance.one_in(5) {
-                let lost =
-                    if chance.one_in(3) { Fault::lose_request(&key) } else { Fault::lose_answer(&key) };
-                drop(at.api(which).arm(lost));
-            }
-            let sending = Request { key: Some(key), ..clone(&request) };
-            match self.send(at, which, &sending).await {
-                Some(told) if told.status < 500 && told.code() != "OPERATION_IN_PROGRESS" => {
-                    return Some(Sent { call, in_doubt, told: Some(told) });
-                }
-                _ => in_doubt = true,
-            }
-            if attempt == 0 && self.unheard.len() < 2 && chance.one_in(4) {
-                return Some(Sent { call, in_doubt, told: None });
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
-        panic!("no answer to {call:?}")
-    }
-
-    pub(super) async fn send(&self, at: &Installation, which: usize, request: &Request) -> Option<Told> {
-        let mut sending = self
-            .http
-            .request(request.method.clone(), url(at, which, &request.path))
-            .bearer_auth(&self.tokens[&request.who]);
-        if let Some(key) = &request.key {
-            sending = sending.header("Idempotency-Key", key);
-        }
-        if let Some(version) = request.if_match {
-            sending = sending.header("If-Match", version.to_string());
-        }
-        if !request.json.is_null() {
-            sending = sending.json(&request.json);
-        }
-        let answer = sending.send().await.ok()?;
-        let status = answer.status().as_u16();
-        let replayed = answer.headers().contains_key("idempotency-replayed");
-        let body = serde_json::from_str(&answer.text().await.ok()?).ok()?;
-        Some(Told { status, replayed, body })
-    }
-
     fn judge(&mut self, at: &Installation, sent: &[Sent], kills: bool) {
         for Sent { call, told, in_doubt } in sent {
             let heard =
@@ -303,6 +247,11 @@ impl Lane {
                     same.then(|| world.clone()).into_iter().collect()
                 });
                 happenings.push(stands.after(happenings.len() - 1));
+                // What was open when it was told may have ended before another call.
+                if told.status == 202 {
+                    let ends = settles(attempt, new, self.taken(at, attempt));
+                    happenings.push(ends.after(happenings.len() - 1));
+                }
             }
         }
         let asked: BTreeSet<AttemptId> =
@@ -398,10 +347,6 @@ impl Lane {
     }
 }
 
-fn url(at: &Installation, which: usize, path: &str) -> String {
-    format!("http://{}{path}", at.api(which).address())
-}
-
 /// For whoever reads how it came to a fault.
 fn in_short(call: &Call) -> String {
     let document = |document: &QuoteDocument| {
@@ -418,17 +363,6 @@ fn in_short(call: &Call) -> String {
             format!("deliver {} r{} {}", call.booking.1, call.revision, document(&call.document))
         }
         other => format!("{other:?}"),
-    }
-}
-
-fn clone(request: &Request) -> Request {
-    Request {
-        who: request.who,
-        method: request.method.clone(),
-        path: request.path.clone(),
-        key: None,
-        if_match: request.if_match,
-        json: request.json.clone(),
     }
 }
 
