@@ -109,6 +109,9 @@ impl World {
         let hotel = call.id.hotel();
         let input = Input::Quote { document: call.document.clone() };
         self.once(hotel, call.principal, &call.key, input, |world| {
+            if call.document.stay.check_in() < world.today(hotel) {
+                return Err(Refusal::Invalid);
+            }
             let broken = world.broken(hotel, &call.document);
             if !broken.is_empty() {
                 return Err(Refusal::RestrictionViolated(broken));

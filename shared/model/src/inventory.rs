@@ -55,6 +55,10 @@ impl World {
         self.hotels.get(&call.hotel).ok_or(Refusal::NotFound)?;
         let input = Input::EditRules { edits: call.edits.clone() };
         self.once(call.hotel, call.principal, &call.key, input, |world| {
+            let today = world.today(call.hotel);
+            if call.edits.iter().any(|edit| edit.night < today) {
+                return Err(Refusal::Invalid);
+            }
             let hotel = world.hotels.get_mut(&call.hotel).ok_or(Refusal::NotFound)?;
             for StopSell { room_type, night, stops } in call.edits.iter().copied() {
                 let row = hotel.restrictions.entry((room_type, RatePlanScope::Every, night)).or_default();
@@ -72,7 +76,13 @@ impl World {
     pub fn edit_inventory(&mut self, call: &EditInventory) -> Answer {
         self.hotels.get(&call.hotel).ok_or(Refusal::NotFound)?;
         let input = Input::EditInventory { edits: call.edits.clone() };
-        self.once(call.hotel, call.principal, &call.key, input, |world| world.apply_edits(call))
+        self.once(call.hotel, call.principal, &call.key, input, |world| {
+            let today = world.today(call.hotel);
+            if call.edits.iter().any(|edit| edit.night < today) {
+                return Err(Refusal::Invalid);
+            }
+            world.apply_edits(call)
+        })
     }
 
     fn apply_edits(&mut self, call: &EditInventory) -> Result<Outcome, Refusal> {

@@ -23,6 +23,7 @@ mod lane;
 mod looks;
 mod plan;
 mod sending;
+mod telling;
 mod wire;
 
 use std::time::{Duration, Instant};

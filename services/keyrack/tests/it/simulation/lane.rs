@@ -27,13 +27,14 @@ use uuid::Uuid;
 use super::{
     installation::Installation,
     sending,
+    telling::in_short,
     wire::{Names, Request, Told},
 };
 use crate::random::Random;
 
 /// Nights that are sold, from the first day on, and units of each at the beginning.
 pub(super) const NIGHTS: u64 = 16;
-const UNITS: u32 = 3;
+pub(super) const UNITS: u32 = 3;
 const GUESTS: usize = 4;
 pub(super) struct Lane {
     pub(super) code: String,
@@ -254,17 +255,30 @@ impl Lane {
                 }
             }
         }
-        let asked: BTreeSet<AttemptId> =
-            sent.iter().filter_map(|sent| attempt_of(&sent.call)).map(|(attempt, _)| attempt).collect();
         // The provider tells by itself what it has taken.
-        for attempt in self.open_attempts().difference(&asked) {
-            happenings.push(self.settled(at, *attempt));
+        for attempt in self.open_attempts() {
+            if sent.iter().any(|sent| self.may_meet(&sent.call, attempt)) {
+                happenings.push(self.settled(at, attempt));
+            }
         }
         let explained = self.worlds.happen(&happenings);
         drop(happenings);
         if !explained {
             self.contradiction("no order of these calls explains what was told");
         }
+    }
+
+    /// Whether the end of a payment that was open before can change what this call is told.
+    fn may_meet(&self, call: &Call, attempt: AttemptId) -> bool {
+        self.worlds.iter().filter_map(|world| world.attempts.get(&attempt)).any(|row| match call {
+            Call::Quote(_) | Call::Rules(_) => false,
+            // Then units go back, or others come, and the reservation is another.
+            _ if row.change.is_some() => true,
+            Call::Place(call) => call.principal == row.principal,
+            Call::Pay(call) => call.start.hold == row.hold && call.start.id != attempt,
+            Call::Release(call) => call.hold == row.hold,
+            _ => false,
+        })
     }
 
     /// Perhaps it is, since the provider tells by itself what it took.
@@ -304,65 +318,6 @@ impl Lane {
             let breaches = invariants(world);
             assert_eq!(breaches, [], "the model itself is wrong, after:\n{}", self.log.join("\n"));
         }
-    }
-
-    fn one_world(&self) -> String {
-        let world = self.world();
-        let mut lines = vec![format!("now {:?}", world.now)];
-        let held = |(key, night): (&NightKey, &keyrack_model::Night)| {
-            format!("{} {}: {night:?}", key.date, key.room_type)
-        };
-        lines.extend(world.nights.iter().filter(|(_, night)| night.available() != UNITS).map(held));
-        let holds = world.holds.iter().map(|(id, hold)| {
-            format!("{id} {:?} until {:?}, {:?}", hold.state, hold.expires_at, hold.deferred_until)
-        });
-        lines.extend(holds);
-        lines.extend(world.attempts.iter().map(|(id, attempt)| {
-            format!(
-                "{id} {:?} of {} {:?} until {:?}",
-                attempt.state, attempt.hold, attempt.change, attempt.deadline
-            )
-        }));
-        lines.extend(world.reservations.iter().map(|(id, made)| {
-            format!("{id} {:?} v{} {:?} paid by {:?}", made.state, made.version, made.nights, made.paid_by)
-        }));
-        lines.extend(world.changes.iter().map(|(id, change)| {
-            format!(
-                "{id} {:?} of v{} of {} {:?}",
-                change.state, change.base_version, change.reservation, change.attempt
-            )
-        }));
-        lines.join("\n")
-    }
-
-    pub(super) fn contradiction(&self, what: &str) -> ! {
-        let tail = self.log.len().saturating_sub(60);
-        panic!(
-            "{}: {what}\n{} worlds, one of them:\n{}\nafter:\n{}",
-            self.code,
-            self.worlds.iter().count(),
-            self.one_world(),
-            self.log[tail..].join("\n")
-        )
-    }
-}
-
-/// For whoever reads how it came to a fault.
-fn in_short(call: &Call) -> String {
-    let document = |document: &QuoteDocument| {
-        let rooms: Vec<String> =
-            document.rooms.iter().map(|room| format!("{} {}", room.room_type, room.rate_plan)).collect();
-        format!("{:?} {rooms:?} {}", document.stay, document.total)
-    };
-    match call {
-        Call::Quote(call) => format!("quote {} {}", call.id, document(&call.document)),
-        Call::Price(call) => {
-            format!("price {} of {} v{} {}", call.id, call.reservation, call.if_match, document(&call.wanted))
-        }
-        Call::Deliver(call) => {
-            format!("deliver {} r{} {}", call.booking.1, call.revision, document(&call.document))
-        }
-        other => format!("{other:?}"),
     }
 }
 

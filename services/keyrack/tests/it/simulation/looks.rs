@@ -196,10 +196,20 @@ impl Lane {
             world.advance_to(now);
             vec![world]
         })];
-        for hold in holds {
+        // Those whose payment ends at the same time may expire before or after it; the others in any order.
+        let paid: BTreeSet<HoldId> = self
+            .worlds
+            .iter()
+            .flat_map(|world| attempts.iter().filter_map(|id| world.attempts.get(id)))
+            .map(|attempt| attempt.hold)
+            .collect();
+        let (alone, paid): (Vec<HoldId>, Vec<HoldId>) = holds.iter().partition(|hold| !paid.contains(hold));
+        for expiring in paid.into_iter().map(|hold| vec![hold]).chain([alone]) {
             let expires = move |world: &World| {
                 let mut world = world.clone();
-                world.expire_one(hold);
+                for hold in &expiring {
+                    world.expire_one(*hold);
+                }
                 vec![world]
             };
             happenings.push(Happening::new(expires).after(0));
