@@ -95,19 +95,24 @@ pub async fn run(
     let types = room_types::of_hotel(&mut connection, hotel.id).await.map_err(Fault::from)?;
     let now = clock::now(&mut connection).await.map_err(Fault::from)?;
     drop(connection);
-    let wanted = wanted(desk, &hotel, &types, now, &request.changes).map_err(EditInventoryError::Invalid)?;
+    let (wanted, faults) = match wanted(desk, &hotel, &types, now, &request.changes) {
+        Ok(wanted) => (wanted, Vec::new()),
+        Err(faults) => (BTreeMap::new(), faults),
+    };
     let fingerprint = key::fingerprint(ENDPOINT, &request.changes)?;
     let operation = EditInventoryOp {
         hotel: hotel.id,
         claim: key::claim(hotel.id, caller.principal, ENDPOINT, request.key, fingerprint),
         actor: Actor::Caller(caller.clone()),
         codes: types.into_iter().map(|room_type| (room_type.id, room_type.code)).collect(),
+        faults,
         wanted,
     };
     let outcome = desk.ledger(&hotel)?.run(operation).await.map_err(Fault::from)?;
     let Answered { answer, replayed } = key::answered(outcome)?;
     match answer {
         EditAnswer::Edited(edited) => Ok(Answered { answer: edited, replayed }),
+        EditAnswer::Invalid(faults) => Err(EditInventoryError::Invalid(faults)),
         EditAnswer::BelowCommitted(nights) => Err(EditInventoryError::BelowCommitted(nights)),
         EditAnswer::NotOpen(nights) => {
             Err(EditInventoryError::Invalid(nights.iter().map(not_open).collect()))

@@ -121,6 +121,10 @@ impl Money {
         let mut amount =
             amount.round_dp_with_strategy(currency.decimals(), RoundingStrategy::MidpointAwayFromZero);
         amount.rescale(currency.decimals());
+        // Nothing is nothing: a decimal has a zero below zero, and would write it so.
+        if amount.is_zero() {
+            amount.set_sign_positive(true);
+        }
         Self { amount, currency }
     }
 
@@ -195,6 +199,17 @@ mod tests {
 
     fn read(text: &str, code: &str) -> Result<String, InvalidAmount> {
         Money::parse(text, currency(code)).map(|money| money.to_string())
+    }
+
+    #[test]
+    fn nothing_has_no_sign() {
+        let inr: Currency = "INR".parse().expect("a currency");
+        let nothing = Money::zero(inr);
+        let some = Money::parse("12.50", inr).expect("money");
+        for (one, other) in [(nothing, nothing), (some, some)] {
+            assert_eq!(one.minus(other).expect("money").to_string(), "0.00");
+        }
+        assert_eq!(Money::rounded("-0.001".parse().expect("a decimal"), inr).to_string(), "0.00");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use keyrack_domain::{
     attempt::AttemptState,
+    change::ChangeState,
     guest::Guest,
     hold::HoldState,
     ids::{AttemptId, HoldId, PrincipalId, RefundId, ReservationId},
@@ -9,14 +10,12 @@ use keyrack_domain::{
     money::Money,
     operation_key::OperationKey,
     refund::RefundState,
-    reservation::ReservationState,
-    restriction::violations,
 };
 
 use crate::{
     nights::{Move, Units},
     outcome::{Answer, Answered, Outcome, Refusal},
-    world::{Attempt, Hold, LateCapture, Refund, Reservation, World},
+    world::{Attempt, LateCapture, Refund, Reservation, World},
 };
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,7 +62,10 @@ impl World {
         self.own_hold(call.principal, call.hold)?;
         let hotel = call.hold.hotel();
         let same_key = |id: &AttemptId, attempt: &Attempt| {
-            id.hotel() == hotel && attempt.principal == call.principal && attempt.key == call.key
+            id.hotel() == hotel
+                && attempt.change.is_none()
+                && attempt.principal == call.principal
+                && attempt.key == call.key
         };
         if let Some((id, earlier)) = self.attempts.iter().find(|(id, attempt)| same_key(id, attempt)) {
             if (earlier.hold, &earlier.method, &earlier.guest) != (call.hold, &call.method, &call.guest) {
@@ -87,6 +89,7 @@ impl World {
             principal: call.principal,
             key: call.key.clone(),
             hold: call.hold,
+            change: None,
             method: call.method.clone(),
             guest: call.guest.clone(),
             amount,
@@ -115,9 +118,7 @@ impl World {
                 self.note_capture(id);
                 self.request_refund(id, new);
             }
-            (ProviderAnswer::Declined, AttemptState::PendingPayment) => {
-                self.move_to(id, AttemptState::Failed);
-            }
+            (ProviderAnswer::Declined, AttemptState::PendingPayment) => self.fail(id),
             // Late, repeated or reordered: what is decided stays decided.
             (ProviderAnswer::Captured | ProviderAnswer::Declined | ProviderAnswer::Unknown, _) => {}
         }
@@ -143,12 +144,12 @@ impl World {
         self.move_to(id, AttemptState::Reconciling);
         match record {
             ProviderRecord::Captured => self.resolve_capture(id, new),
-            ProviderRecord::Cancelled if !taken => self.move_to(id, AttemptState::Failed),
+            ProviderRecord::Cancelled if !taken => self.fail(id),
             // A request may still be travelling.
             ProviderRecord::Nothing
                 if !taken && self.now.is_past(deadline.plus(self.settings.travelling)) =>
             {
-                self.move_to(id, AttemptState::Failed);
+                self.fail(id);
             }
             ProviderRecord::Nothing | ProviderRecord::Cancelled | ProviderRecord::UnderWay => {}
         }
@@ -169,12 +170,15 @@ impl World {
         let Some(attempt) = self.attempts.get(&id).filter(|attempt| attempt.state == from) else {
             return false;
         };
-        let hold_id = attempt.hold;
+        let (hold_id, change) = (attempt.hold, attempt.change);
         let Some(hold) = self.holds.get_mut(&hold_id).filter(|hold| hold.state == HoldState::Active) else {
             return false;
         };
+        if let Some(change) = change {
+            return self.complete(change, id);
+        }
         (hold.state, hold.deferred_until) = (HoldState::Consumed, None);
-        let units = hold.units();
+        let units = hold.units.clone();
         self.change(hold_id.hotel(), &units, Move::Confirm);
         self.reserve(id, hold_id, new.reservation);
         true
@@ -182,11 +186,12 @@ impl World {
 
     /// The hold is gone. Its rooms may still be free, and may still be sold.
     fn allocate_anew(&mut self, id: AttemptId, new: NewIds) -> bool {
-        let Some(hold_id) = self.attempts.get(&id).map(|attempt| attempt.hold) else { return false };
+        let booking = self.attempts.get(&id).filter(|attempt| attempt.change.is_none());
+        let Some(hold_id) = booking.map(|attempt| attempt.hold) else { return false };
         let Some(hold) = self.holds.get(&hold_id).cloned() else { return false };
-        let units = hold.units();
+        let units = hold.units.clone();
         let fits = self.must_fit(hold_id.hotel(), &units, &Units::new()).is_ok();
-        if !fits || !self.still_allowed(hold_id, &hold) {
+        if !fits || !self.broken(hold_id.hotel(), &hold.document).is_empty() {
             return false;
         }
         self.change(hold_id.hotel(), &units, Move::Allocate);
@@ -194,20 +199,22 @@ impl World {
         true
     }
 
-    fn still_allowed(&self, id: HoldId, hold: &Hold) -> bool {
-        let rooms = hold.document.rooms.iter().map(|room| (room.room_type_id, room.rate_plan_id));
-        self.hotels.get(&id.hotel()).is_some_and(|hotel| {
-            let today = self.now.date_in(hotel.zone);
-            violations(hold.document.stay, today, rooms, &hotel.restrictions).is_empty()
-        })
-    }
-
     fn reserve(&mut self, attempt: AttemptId, hold_id: HoldId, id: ReservationId) {
         self.move_to(attempt, AttemptState::Confirmed);
         let Some(hold) = self.holds.get(&hold_id) else { return };
         let (principal, document) = (hold.principal, hold.document.clone());
-        let state = ReservationState::Confirmed;
-        self.reservations.insert(id, Reservation { principal, hold: hold_id, attempt, state, document });
+        let made = Reservation {
+            hold: Some(hold_id),
+            paid_by: vec![attempt],
+            ..Reservation::new(principal, document)
+        };
+        self.reservations.insert(id, made);
+    }
+
+    /// Nothing was taken. The hold of a booking is as it was; that of a change goes back.
+    fn fail(&mut self, id: AttemptId) {
+        self.move_to(id, AttemptState::Failed);
+        self.end_change(id, ChangeState::Priced);
     }
 
     fn request_refund(&mut self, id: AttemptId, new: NewIds) {
@@ -216,6 +223,7 @@ impl World {
             let refund = Refund { attempt: id, amount, state: RefundState::Requested, tries: 1 };
             self.refunds.insert(new.refund, refund);
         }
+        self.end_change(id, ChangeState::Failed);
     }
 
     /// The provider's definite answer to a refund; an unknown one changes nothing.
@@ -233,7 +241,8 @@ impl World {
             refund.tries += 1;
         }
         let (attempt, state) = (refund.attempt, refund.state);
-        if state == RefundState::Succeeded {
+        let failed = |attempt: &Attempt| attempt.state == AttemptState::PaymentCapturedBookingFailed;
+        if state == RefundState::Succeeded && self.attempts.get(&attempt).is_some_and(failed) {
             self.move_to(attempt, AttemptState::Refunded);
         }
         Ok(state)
@@ -246,7 +255,7 @@ impl World {
     }
 
     /// Along the table of moves; the deferral of the hold ends when its attempt is pending no more.
-    fn move_to(&mut self, id: AttemptId, to: AttemptState) {
+    pub(crate) fn move_to(&mut self, id: AttemptId, to: AttemptState) {
         let Some(attempt) = self.attempts.get_mut(&id) else { return };
         let Ok(state) = attempt.state.becomes(to) else { return };
         attempt.state = state;
@@ -269,7 +278,8 @@ impl World {
             AttemptState::Reconciling => Outcome::Pending { attempt: id, reconciling: true },
             AttemptState::Failed => Outcome::Declined { attempt: id },
             AttemptState::Confirmed => {
-                let mut made = self.reservations.iter().filter(|(_, reservation)| reservation.attempt == id);
+                let paid = |reservation: &Reservation| reservation.paid_by.contains(&id);
+                let mut made = self.reservations.iter().filter(|(_, reservation)| paid(reservation));
                 let (reservation, _) = made.next().ok_or(Refusal::NotFound)?;
                 Outcome::Confirmed { attempt: id, reservation: *reservation }
             }

@@ -2,9 +2,10 @@
 
 use keyrack_domain::{
     hold::{self, HoldState},
-    ids::{HoldId, PrincipalId, QuoteId},
+    ids::{HoldId, HotelId, PrincipalId, QuoteId},
     operation_key::OperationKey,
-    restriction::violations,
+    quote::{QuoteDocument, VALID_FOR},
+    restriction::{Rule, Violation, violations},
 };
 
 use crate::{
@@ -13,6 +14,16 @@ use crate::{
     outcome::{Answer, Outcome, Refusal},
     world::{Hold, Quote, World},
 };
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MakeQuote {
+    pub principal: PrincipalId,
+    pub key: OperationKey,
+    /// As the rules of pricing make it.
+    pub document: QuoteDocument,
+    /// The new quote's, if it is made.
+    pub id: QuoteId,
+}
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlaceHold {
@@ -61,18 +72,56 @@ impl World {
         }
         let expires_at = self.now.plus(self.settings.hold_valid_for);
         let (principal, document) = (quote.principal, quote.document);
-        self.change(hotel, &units_of(&document), Move::Hold);
-        let hold = Hold { principal, document, state: HoldState::Active, expires_at, deferred_until: None };
+        let units = units_of(&document);
+        self.change(hotel, &units, Move::Hold);
+        let state = HoldState::Active;
+        let hold = Hold { principal, document, state, expires_at, deferred_until: None, units };
         self.holds.insert(call.id, hold);
         self.hold_outcome(call.id)
     }
 
     fn must_be_allowed(&self, quote: &Quote, call: &PlaceHold) -> Result<(), Refusal> {
-        let hotel = self.hotels.get(&call.quote.hotel()).ok_or(Refusal::NotFound)?;
-        let rooms = quote.document.rooms.iter().map(|room| (room.room_type_id, room.rate_plan_id));
-        let today = self.now.date_in(hotel.zone);
-        let broken = violations(quote.document.stay, today, rooms, &hotel.restrictions);
+        let broken = self.broken(call.quote.hotel(), &quote.document);
         if broken.is_empty() { Ok(()) } else { Err(Refusal::RestrictionViolated(broken)) }
+    }
+
+    /// What forbids to sell this stay now, by the hotel's date.
+    pub(crate) fn broken(&self, hotel: HotelId, document: &QuoteDocument) -> Vec<Violation> {
+        let Some(hotel) = self.hotels.get(&hotel) else { return Vec::new() };
+        let (stay, today) = (document.stay, self.now.date_in(hotel.zone));
+        let rooms = document.rooms.iter().map(|room| (room.room_type_id, room.rate_plan_id));
+        let mut broken = violations(stay, today, rooms, &hotel.restrictions);
+        if stay.check_in() < today {
+            let past = |room_type| Violation {
+                night: stay.check_in(),
+                rule: Rule::PastDate,
+                room_type,
+                required: None,
+                given: None,
+            };
+            broken.extend(document.units_by_room_type().into_keys().map(past));
+        }
+        broken
+    }
+
+    /// A price for 600 s; it claims nothing.
+    pub fn make_quote(&mut self, call: &MakeQuote) -> Answer {
+        let hotel = call.id.hotel();
+        let input = Input::Quote { document: call.document.clone() };
+        self.once(hotel, call.principal, &call.key, input, |world| {
+            if call.document.stay.check_in() < world.today(hotel) {
+                return Err(Refusal::Invalid);
+            }
+            let broken = world.broken(hotel, &call.document);
+            if !broken.is_empty() {
+                return Err(Refusal::RestrictionViolated(broken));
+            }
+            let expires_at = world.now.plus(VALID_FOR);
+            let (principal, document) = (call.principal, call.document.clone());
+            let total = document.total;
+            world.quotes.insert(call.id, Quote { principal, document, expires_at });
+            Ok(Outcome::Quoted { total })
+        })
     }
 
     /// The units that a hold gives back when it is swapped for another.
@@ -80,7 +129,7 @@ impl World {
         self.must_not_be_paid_for(old)?;
         let hold = self.holds.get(&old).ok_or(Refusal::NotFound)?;
         hold.state.release().map_err(|closed| Refusal::HoldNotActive(closed.0))?;
-        Ok(hold.units())
+        Ok(hold.units.clone())
     }
 
     fn active_holds(&self, call: &PlaceHold) -> impl Iterator<Item = HoldId> {
@@ -120,13 +169,21 @@ impl World {
         due
     }
 
+    /// The same for one of them.
+    pub fn expire_one(&mut self, id: HoldId) {
+        let due = |hold: &Hold| hold::is_due(hold.expires_at, hold.deferred_until, self.now);
+        if self.holds.get(&id).is_some_and(due) {
+            self.close(id, HoldState::Expired);
+        }
+    }
+
     /// Out of ACTIVE, units back at once.
-    fn close(&mut self, id: HoldId, to: HoldState) {
+    pub(crate) fn close(&mut self, id: HoldId, to: HoldState) {
         let Some(hold) = self.holds.get_mut(&id).filter(|hold| hold.state == HoldState::Active) else {
             return;
         };
         (hold.state, hold.deferred_until) = (to, None);
-        let units = hold.units();
+        let units = hold.units.clone();
         self.change(id.hotel(), &units, Move::GiveBack);
     }
 

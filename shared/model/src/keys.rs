@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use keyrack_domain::{
     clock::Moment,
-    ids::{HoldId, HotelId, PrincipalId, QuoteId},
+    ids::{ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
+    method_token::MethodToken,
+    money::Money,
     operation_key::OperationKey,
+    quote::QuoteDocument,
 };
 
 use crate::{
-    inventory::NightEdit,
+    desk::Step,
+    inventory::{NightEdit, StopSell},
     outcome::{Answer, Answered, Outcome, Refusal},
     world::World,
 };
@@ -20,6 +24,13 @@ pub(crate) enum Input {
     PlaceHold { quote: QuoteId, replaces: Option<HoldId> },
     ReleaseHold { hold: HoldId },
     EditInventory { edits: Vec<NightEdit> },
+    EditRules { edits: Vec<StopSell> },
+    Quote { document: QuoteDocument },
+    Cancel { reservation: ReservationId, room: Option<usize>, if_match: i32 },
+    Step { reservation: ReservationId, step: Step, if_match: Option<i32> },
+    GiveMoneyBack { reservation: ReservationId, amount: Money },
+    PriceChange { reservation: ReservationId, wanted: QuoteDocument, if_match: i32 },
+    ConfirmChange { change: ChangeId, method: Option<MethodToken>, if_match: i32 },
 }
 
 impl Input {
@@ -28,6 +39,17 @@ impl Input {
             Self::PlaceHold { .. } => "POST /v1/holds",
             Self::ReleaseHold { .. } => "DELETE /v1/holds/{id}",
             Self::EditInventory { .. } => "PUT /v1/hotels/{h}/inventory",
+            Self::EditRules { .. } => "PUT /v1/hotels/{h}/restrictions",
+            Self::Quote { .. } => "POST /v1/quotes",
+            Self::Cancel { room: None, .. } => "POST /v1/reservations/{id}/cancel",
+            Self::Cancel { .. } => "POST /v1/reservations/{id}/rooms/{n}/cancel",
+            Self::Step { step: Step::CheckIn, .. } => "POST .../check-in",
+            Self::Step { step: Step::CheckOut(_), .. } => "POST .../check-out",
+            Self::Step { step: Step::NoShow, .. } => "POST .../no-show",
+            Self::Step { step: Step::UndoNoShow, .. } => "POST .../no-show/undo",
+            Self::GiveMoneyBack { .. } => "POST .../refunds",
+            Self::PriceChange { .. } => "POST /v1/reservations/{id}/changes",
+            Self::ConfirmChange { .. } => "POST .../changes/{id}/confirm",
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Counters. A unit is taken only where all of a stay fits, and what is given back was there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
 use keyrack_domain::{
     ids::{HotelId, RoomTypeId},
-    quote::QuoteDocument,
+    quote::{QuoteDocument, QuotedRoom},
 };
 
 use crate::{
@@ -49,6 +49,36 @@ pub(crate) fn units_of(document: &QuoteDocument) -> Units {
     units
 }
 
+/// Room number, date, type: a room has one unit a night.
+pub type RoomNights = BTreeSet<(usize, NaiveDate, RoomTypeId)>;
+
+/// Of these rooms, by their numbers.
+pub(crate) fn room_nights(document: &QuoteDocument, stands: impl Fn(usize) -> bool) -> RoomNights {
+    let standing = (1..).zip(&document.rooms).filter(|(number, _)| stands(*number));
+    let nights = |(number, room): (usize, &QuotedRoom)| {
+        let room_type = room.room_type_id;
+        document.stay.nights().map(move |date| (number, date, room_type))
+    };
+    standing.flat_map(nights).collect()
+}
+
+pub(crate) fn count<'a>(nights: impl IntoIterator<Item = &'a (usize, NaiveDate, RoomTypeId)>) -> Units {
+    let mut units = Units::new();
+    for (_, date, room_type) in nights {
+        *units.entry((*date, *room_type)).or_insert(0) += 1;
+    }
+    units
+}
+
+/// What `these` have more of than `those`.
+pub(crate) fn beyond(these: &Units, those: &Units) -> Units {
+    let more = |(unit, count): (&(NaiveDate, RoomTypeId), &u32)| {
+        let more = count.saturating_sub(those.get(unit).copied().unwrap_or(0));
+        (more > 0).then_some((*unit, more))
+    };
+    these.iter().filter_map(more).collect()
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Move {
     /// Into `held`.
@@ -57,8 +87,10 @@ pub(crate) enum Move {
     GiveBack,
     /// From `held` to `confirmed`.
     Confirm,
-    /// From sale straight to `confirmed`: a late capture that still found room.
+    /// From sale straight to `confirmed`: a late capture that still found room, a channel's booking.
     Allocate,
+    /// Out of `confirmed`, back on sale.
+    GiveUp,
 }
 
 impl World {
@@ -92,6 +124,7 @@ impl World {
                 Move::GiveBack => night.held -= k,
                 Move::Confirm => (night.held, night.confirmed) = (night.held - k, night.confirmed + k),
                 Move::Allocate => night.confirmed += k,
+                Move::GiveUp => night.confirmed -= k,
             }
         }
     }

@@ -4,13 +4,17 @@ use chrono::NaiveDate;
 use keyrack_domain::{
     clock::Moment,
     hold::HoldState,
-    ids::{AttemptId, HoldId, RefundId, ReservationId, RoomTypeId},
+    ids::{AttemptId, ChangeId, HoldId, RefundId, ReservationId, RoomTypeId},
     money::Money,
     refund::RefundState,
+    reservation::ReservationState,
     restriction::Violation,
 };
 
-use crate::nights::{Night, NightKey};
+use crate::{
+    channel::Delivery,
+    nights::{Night, NightKey},
+};
 
 pub type Answer = Result<Answered, Refusal>;
 
@@ -35,6 +39,36 @@ pub enum Outcome {
     BookingFailed { attempt: AttemptId, refund: RefundId, state: RefundState },
     /// 200
     InventoryEdited,
+    /// 200
+    RulesEdited,
+    /// 201
+    Quoted { total: Money },
+    /// 200
+    Cancelled {
+        reservation: ReservationId,
+        state: ReservationState,
+        version: i32,
+        penalty: Money,
+        refund: Money,
+    },
+    /// 200
+    Stepped { reservation: ReservationId, state: ReservationState, version: i32 },
+    /// 201
+    RefundRequested { reservation: ReservationId, amount: Money },
+    /// 201
+    ChangePriced { change: ChangeId, difference: Money, penalty: Money, total: Money, charge: Money },
+    /// 200
+    Changed { change: ChangeId, version: Option<i32> },
+    /// 202
+    ChangePending { change: ChangeId, attempt: AttemptId },
+    /// 402 `PAYMENT_DECLINED`
+    ChangeDeclined { change: ChangeId, attempt: AttemptId },
+    /// 409 `CHANGE_FAILED`
+    ChangeFailed { change: ChangeId, amount: Money },
+    /// 201 where it is new, else 200
+    Delivered { reservation: ReservationId, delivery: Delivery, version: i32 },
+    /// 200
+    Withdrawn { reservation: Option<ReservationId>, before: bool },
 }
 
 /// A call that changed nothing and left no key behind.
@@ -54,6 +88,22 @@ pub enum Refusal {
     /// The nights that carry more than the wanted number, in order.
     BelowCommitted(Vec<(NightKey, Night)>),
     OutOfHorizon,
+    /// Somebody has changed it since the caller looked: the version that it has.
+    VersionConflict(i32),
+    /// The reservation's state, or its day, does not allow it.
+    Conflict(ReservationState),
+    /// The step's day has not come, or has passed.
+    NotToday,
+    Invalid,
+    /// A channel's reservation is changed at the channel.
+    OfChannel,
+    ChangeExpired,
+    /// It was carried out, or is being carried out, under another key.
+    NotPriced,
+    ChangeInProgress(ChangeId),
+    BookingInactive,
+    /// The revision that is known and says something else.
+    StaleRevision(i64),
 }
 
 /// The first night, in date order, that did not fit.
@@ -80,7 +130,13 @@ impl Refusal {
             Self::KeyReused => (422, "IDEMPOTENCY_KEY_REUSED"),
             Self::KeyExpired => (409, "IDEMPOTENCY_KEY_EXPIRED"),
             Self::BelowCommitted(_) => (409, "BELOW_COMMITTED"),
-            Self::OutOfHorizon => (422, "INVALID"),
+            Self::OutOfHorizon | Self::Invalid => (422, "INVALID"),
+            Self::VersionConflict(_) => (412, "VERSION_CONFLICT"),
+            Self::Conflict(_) | Self::NotToday | Self::OfChannel | Self::NotPriced => (409, "CONFLICT"),
+            Self::ChangeExpired => (410, "CHANGE_EXPIRED"),
+            Self::ChangeInProgress(_) => (409, "CHANGE_IN_PROGRESS"),
+            Self::BookingInactive => (409, "BOOKING_INACTIVE"),
+            Self::StaleRevision(_) => (409, "STALE_REVISION"),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What exists: the tables of the product as maps.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use chrono_tz::Tz;
 use keyrack_domain::{
@@ -8,7 +11,7 @@ use keyrack_domain::{
     clock::Moment,
     guest::Guest,
     hold::HoldState,
-    ids::{AttemptId, HoldId, HotelId, PrincipalId, QuoteId, RefundId, ReservationId},
+    ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, RefundId, ReservationId},
     method_token::MethodToken,
     money::Money,
     operation_key::OperationKey,
@@ -16,11 +19,14 @@ use keyrack_domain::{
     refund::RefundState,
     reservation::ReservationState,
     restriction::Restrictions,
+    tax::Tax,
 };
 
 use crate::{
+    change::Change,
+    channel::{ChannelBooking, ChannelKey},
     keys::Keys,
-    nights::{Night, NightKey, Units, units_of},
+    nights::{Night, NightKey, RoomNights, Units},
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +73,15 @@ impl Default for Settings {
 pub struct Hotel {
     pub zone: Tz,
     pub restrictions: Restrictions,
+    pub taxes: Vec<Tax>,
+    /// Who works there.
+    pub staff: BTreeSet<PrincipalId>,
+}
+
+impl Hotel {
+    pub const fn new(zone: Tz) -> Self {
+        Self { zone, restrictions: BTreeMap::new(), taxes: Vec::new(), staff: BTreeSet::new() }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,12 +98,8 @@ pub struct Hold {
     pub state: HoldState,
     pub expires_at: Moment,
     pub deferred_until: Option<Moment>,
-}
-
-impl Hold {
-    pub(crate) fn units(&self) -> Units {
-        units_of(&self.document)
-    }
+    /// What it has of the counters: of a change only what the new stay adds.
+    pub(crate) units: Units,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,6 +107,8 @@ pub struct Attempt {
     pub principal: PrincipalId,
     pub key: OperationKey,
     pub hold: HoldId,
+    /// What it pays for, where that is no booking.
+    pub change: Option<ChangeId>,
     pub method: MethodToken,
     pub guest: Guest,
     pub amount: Money,
@@ -107,11 +120,23 @@ pub struct Attempt {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reservation {
+    /// The guest, or the channel.
     pub principal: PrincipalId,
-    pub hold: HoldId,
-    pub attempt: AttemptId,
+    /// None where a channel has booked.
+    pub hold: Option<HoldId>,
     pub state: ReservationState,
+    pub version: i32,
+    /// As it stands, and with the rooms that were cancelled: a room's number is its place, from 1.
     pub document: QuoteDocument,
+    /// The rooms that do not stand any more, and what that cost.
+    pub cancelled: BTreeMap<usize, Money>,
+    pub nights: RoomNights,
+    /// By a no-show or an early departure.
+    pub given_back: RoomNights,
+    /// For the nights that changes gave up.
+    pub fees: Money,
+    /// The attempts, first to last.
+    pub paid_by: Vec<AttemptId>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -134,6 +159,8 @@ pub struct World {
     pub attempts: BTreeMap<AttemptId, Attempt>,
     pub reservations: BTreeMap<ReservationId, Reservation>,
     pub refunds: BTreeMap<RefundId, Refund>,
+    pub changes: BTreeMap<ChangeId, Change>,
+    pub channel_bookings: BTreeMap<ChannelKey, ChannelBooking>,
     pub(crate) keys: Keys,
 }
 
@@ -149,6 +176,8 @@ impl World {
             attempts: BTreeMap::new(),
             reservations: BTreeMap::new(),
             refunds: BTreeMap::new(),
+            changes: BTreeMap::new(),
+            channel_bookings: BTreeMap::new(),
             keys: Keys::default(),
         }
     }

@@ -119,6 +119,11 @@ impl ChaosProxy {
         self.control.set(|mode| mode.refusing = false);
     }
 
+    /// From now on new connections go there: a server that was started again has another port.
+    pub fn lead_to(&self, target: SocketAddr) {
+        self.control.set(|mode| mode.leads_to = Some(target));
+    }
+
     /// Nothing moves in either direction, and nothing is cut, until [`resume`](Self::resume).
     pub fn pause(&self) {
         self.control.set(|mode| mode.paused = true);
@@ -159,9 +164,11 @@ async fn accept(
 }
 
 async fn serve(mut client: TcpStream, target: SocketAddr, control: &Control) {
-    if control.mode().refusing {
+    let mode = control.mode();
+    if mode.refusing {
         return;
     }
+    let target = mode.leads_to.unwrap_or(target);
     let Ok(mut server) = TcpStream::connect(target).await else { return };
     let cut = control.enter();
     let _ = cut.token.run_until_cancelled(pipe::both_ways(&mut client, &mut server, control)).await;

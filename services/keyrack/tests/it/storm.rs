@@ -1,7 +1,7 @@
 //! Random guests against a provider that loses a tenth of the requests and a tenth of the answers and repeats a
 //! fifth of its notices, on a program that is killed again and again while the clock jumps. An auditor of its own
 //! keeps what every guest was told, and in the end asks whether it is true: one charge for each confirmed booking,
-//! nothing kept of any other, no case left open, and the invariants.
+//! nothing kept of any other, no case left open, and the invariants. `simulation.rs` is smaller and judges every answer.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::{
     booking::{Guest, body, id},
     process::Process,
+    random::Random,
     sandbox::{Sandbox, charges},
 };
 
@@ -65,7 +66,7 @@ struct Storm {
     sandbox: Sandbox,
     process: Option<Process>,
     base_url: String,
-    random: u64,
+    random: Random,
 }
 
 const METHODS: [&str; 12] = [
@@ -94,7 +95,7 @@ enum Then {
 impl Storm {
     async fn begin(seed: u64, bookings: usize) -> Self {
         let sandbox = Sandbox::with_notices();
-        let random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let random = Random::new(seed);
         let mut storm = Self { sandbox, process: None, base_url: String::new(), random };
         storm.live().await;
         // Not all of them find a room.
@@ -122,33 +123,26 @@ impl Storm {
         body(set.expect("an answer"), StatusCode::OK).await;
     }
 
-    fn draw(&mut self, bound: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        usize::try_from(self.random % bound as u64).unwrap_or(0)
-    }
-
     /// Guests who all act at once. The program may die under them.
     async fn round(&mut self, round: usize) -> Vec<Told> {
         let plans: Vec<_> = (0..GUESTS)
             .map(|_| {
-                let then = match self.draw(6) {
+                let then = match self.random.below(6) {
                     0 | 1 => Then::Cancels,
                     2 => Then::Changes(1),
                     3 => Then::Changes(3),
                     _ => Then::Stays,
                 };
-                (METHODS[self.draw(METHODS.len())], self.draw(ARRIVALS), then)
+                (METHODS[self.random.below(METHODS.len())], self.random.below(ARRIVALS), then)
             })
             .collect();
         let kills = round % ROUNDS_PER_LIFE == ROUNDS_PER_LIFE - 1;
         let guests =
             plans.into_iter().map(|(method, arrival, then)| play(&self.base_url, method, arrival, then));
         let told = join_all(guests).await.into_iter().flatten().collect();
-        if !kills && self.draw(3) == 0 {
+        if !kills && self.random.below(3) == 0 {
             // Some deadlines pass, some do not.
-            let seconds = u32::try_from(self.draw(200)).unwrap_or(0) + 1;
+            let seconds = u32::try_from(self.random.below(200)).unwrap_or(0) + 1;
             self.sandbox.advance(&self.base_url, seconds).await;
         }
         told
@@ -157,8 +151,8 @@ impl Storm {
     /// While guests pay: what they were about to do is done again, by the same keys, in the next life.
     async fn die_and_live_again(&mut self) {
         let base_url = self.base_url.clone();
-        let method = METHODS[self.draw(METHODS.len())];
-        let arrival = self.draw(ARRIVALS);
+        let method = METHODS[self.random.below(METHODS.len())];
+        let arrival = self.random.below(ARRIVALS);
         let paying = play(&base_url, method, arrival, Then::Stays);
         let process = self.process.take().expect("it lives");
         let (_, ()) = futures::join!(paying, process.kill());

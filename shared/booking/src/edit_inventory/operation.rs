@@ -15,7 +15,7 @@ use keyrack_ledger::{
 use keyrack_store::{audit::NewAudit, outbox::NewEvent};
 
 use super::{InventoryEdited, NightView};
-use crate::{key, runs::runs};
+use crate::{FieldError, key, runs::runs};
 
 /// An edit of more nights than this does not share its transaction with others.
 const SMALL: usize = 100;
@@ -26,6 +26,9 @@ pub struct EditInventoryOp {
     pub claim: KeyClaim,
     pub actor: Actor,
     pub codes: BTreeMap<RoomTypeId, RoomTypeCode>,
+    /// What is wrong with it today. Whoever repeats what was done before the night had passed is told what was
+    /// done; so the key comes first.
+    pub faults: Vec<FieldError>,
     /// `sellable` of each night afterwards.
     pub wanted: BTreeMap<NightKey, i32>,
 }
@@ -33,6 +36,7 @@ pub struct EditInventoryOp {
 #[derive(Clone, Debug)]
 pub enum EditAnswer {
     Edited(InventoryEdited),
+    Invalid(Vec<FieldError>),
     /// These carry more than was wanted.
     BelowCommitted(Vec<NightView>),
     /// These have no row.
@@ -67,6 +71,9 @@ impl Operation for EditInventoryOp {
     }
 
     fn decide(&self, facts: &Facts) -> Decision<EditAnswer> {
+        if !self.faults.is_empty() {
+            return Decision::refuse(EditAnswer::Invalid(self.faults.clone()));
+        }
         let not_open: Vec<_> = self.wanted.keys().filter(|key| !facts.nights.contains_key(key)).collect();
         if !not_open.is_empty() {
             let nights = not_open.into_iter().map(|key| (self.code(key.room_type), key.date)).collect();

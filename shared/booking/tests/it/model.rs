@@ -79,7 +79,7 @@ impl Player {
         }
         let hotel = at.world.hotels.by_code(&at.hotel).await.expect("the hotel");
         let mut model = Model::new(Settings::default(), at.world.now().await);
-        model.hotels.insert(hotel.id, Hotel { zone: hotel.zone, restrictions: Default::default() });
+        model.hotels.insert(hotel.id, Hotel::new(hotel.zone));
         let guests = (0..4).map(|_| guest()).collect();
         let mut player = Self {
             seed,

@@ -1,8 +1,15 @@
 //! Every step run twice: the second time changes nothing, wherever it comes from.
 
 use keyrack_booking::{
-    change::Change, confirm::ConfirmOp, expire::ExpireOp, fail_attempt::FailAttemptOp,
-    give_up_booking::GiveUpBookingOp, reconcile, refund, release::operation::ReleaseOp,
+    KeyRefusal,
+    change::Change,
+    confirm::ConfirmOp,
+    edit_inventory::{self, EditInventoryError},
+    expire::ExpireOp,
+    fail_attempt::FailAttemptOp,
+    give_up_booking::GiveUpBookingOp,
+    reconcile, refund,
+    release::operation::ReleaseOp,
 };
 use keyrack_domain::{
     actor::Actor,
@@ -18,7 +25,7 @@ use uuid::Uuid;
 use crate::{
     batches::{claim, confirm, release},
     desk_world::DeskWorld,
-    world::guest,
+    world::{guest, key},
 };
 
 const STAY: (&str, &str) = ("2026-11-14", "2026-11-16");
@@ -210,4 +217,26 @@ async fn refunded_by_hand(at: &DeskWorld, attempt: AttemptId) {
     let amount = Money::parse("14560.00", "INR".parse().expect("a currency")).expect("an amount");
     let refunded = provider.refund(name, amount, patience).await;
     assert!(matches!(refunded, Refund::Refunded), "{refunded:?}");
+}
+
+/// Whoever did not hear the answer before midnight asks after it, and is not told that nothing was done.
+#[tokio::test]
+async fn an_edit_of_a_night_that_has_passed_since_is_told_again_as_it_was() {
+    let at = DeskWorld::new().await;
+    let zone = at.world.hotels.by_code(&at.hotel).await.expect("the hotel").zone;
+    let today = at.world.now().await.date_in(zone);
+    let (night, next) = (today.to_string(), today.succ_opt().expect("tomorrow").to_string());
+    let edit = |sellable| at.edit("RT-DLX", (&night, &next), sellable, key("edit"));
+    let operator = &at.world.operator;
+    let first = edit_inventory::run(&at.desk, operator, edit(7)).await.expect("the edit");
+    // Within the time in which a repeat is answered from memory.
+    at.advance(20 * 3600).await;
+    assert!(at.world.now().await.date_in(zone) > today, "the night has passed");
+    let again = edit_inventory::run(&at.desk, operator, edit(7)).await.expect("the same answer");
+    assert_eq!((again.answer, again.replayed), (first.answer, true));
+    let other = edit_inventory::run(&at.desk, operator, edit(8)).await;
+    assert!(matches!(other, Err(EditInventoryError::Key(KeyRefusal::Reused))), "{other:?}");
+    let late = at.edit("RT-DLX", (&night, &next), 8, key("late"));
+    let late = edit_inventory::run(&at.desk, operator, late).await;
+    assert!(matches!(late, Err(EditInventoryError::Invalid(_))), "{late:?}");
 }

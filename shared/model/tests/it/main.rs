@@ -5,3 +5,4 @@ mod protocol;
 mod random;
 mod rules;
 mod sample;
+mod stays;

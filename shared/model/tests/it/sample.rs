@@ -1,6 +1,6 @@
 //! HTL-204 with its two room types, and calls written short.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use chrono::NaiveDate;
 use keyrack_domain::{
@@ -46,7 +46,7 @@ pub(crate) fn night(room_type: RoomTypeId, of_november: u32) -> NightKey {
 pub(crate) fn world(sellable: u32) -> World {
     let mut world = World::new(Settings::default(), at("2026-01-10T06:00:00Z"));
     let zone = chrono_tz::Asia::Kolkata;
-    world.hotels.insert(HOTEL, Hotel { zone, restrictions: BTreeMap::new() });
+    world.hotels.insert(HOTEL, Hotel::new(zone));
     for (room_type, date) in [DELUXE, STANDARD].into_iter().flat_map(|t| (14..=20).map(move |d| (t, d))) {
         world.open_night(night(room_type, date), sellable);
     }

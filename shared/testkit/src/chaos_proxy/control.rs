@@ -1,6 +1,7 @@
 //! What the test has told the proxy to do.
 
 use std::{
+    net::SocketAddr,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -18,6 +19,8 @@ pub(super) struct Mode {
     pub(super) refusing: bool,
     pub(super) paused: bool,
     pub(super) delay: Duration,
+    /// Another server than the one that it was made for.
+    pub(super) leads_to: Option<SocketAddr>,
 }
 
 #[derive(Debug)]

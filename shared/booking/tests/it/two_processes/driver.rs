@@ -258,6 +258,7 @@ impl<'s> Driver<'s> {
             ),
             actor: Actor::Caller(operator.clone()),
             codes: [(RoomTypeId(1), code("RT-DLX")), (RoomTypeId(2), code("RT-STD"))].into(),
+            faults: Vec::new(),
             wanted,
         }
     }
