@@ -45,7 +45,8 @@ impl World {
         let before = cost(sold, &sold.document.rooms, &[]).try_fold(sold.fees, Money::plus)?;
         if !all_fees.is_zero() {
             let label = "Change fee".to_owned();
-            document.charges.push(Charge { kind: ChargeKind::Fee, label, amount: all_fees, included: false });
+            let kind = ChargeKind::Fee;
+            document.charges.push(Charge { kind, label, amount: all_fees, included: false, rule: None });
             document.total = document.total.plus(all_fees)?;
         }
         let difference = total.minus(before)?;
