@@ -19,6 +19,7 @@ pub(crate) fn start(settings: &Settings, desk: &Desk, runtime: &Handle, stop: &S
         key_retention: waits.key_retention_interval(),
         keep_keys: settings.operations.key_retention(),
         keep_provider_calls: settings.operations.provider_call_retention(),
+        keep_pms_batches: settings.operations.pms_batch_retention(),
     };
     let mut workers = Workers::new(runtime.clone(), stop.clone());
     keyrack_workers::start_all(&mut workers, desk, intervals, Jitter::random);

@@ -1,6 +1,7 @@
 //! Background work: `<worker>/run_once.rs`, one bounded run each. The loop around them, with its jitter,
 //! back-off, metrics and drain, is `keyrack-runtime`'s. Several processes may run all of them at once.
 
+mod batch_retention;
 mod call_retention;
 mod charges;
 mod expiry;
@@ -29,6 +30,8 @@ pub struct Intervals {
     pub keep_keys: Duration,
     /// For how long it is kept what the provider was asked.
     pub keep_provider_calls: Duration,
+    /// For how long it is kept what the batches of hotels' systems came to.
+    pub keep_pms_batches: Duration,
 }
 
 /// Starts every worker there is, with a jitter of its own.
@@ -52,6 +55,11 @@ pub fn start_all(workers: &mut Workers, desk: &Desk, intervals: Intervals, jitte
     );
     workers.start(
         call_retention::CallRetention::new(desk.clone(), intervals.keep_provider_calls),
+        every(intervals.key_retention),
+        jitter(),
+    );
+    workers.start(
+        batch_retention::BatchRetention::new(desk.clone(), intervals.keep_pms_batches),
         every(intervals.key_retention),
         jitter(),
     );

@@ -165,6 +165,7 @@ kinds! {
     Change ChangeId "chg",
     Credential CredentialId "crd",
     Notice NoticeId "ntc",
+    Conflict ConflictId "cfl",
 }
 
 #[cfg(test)]

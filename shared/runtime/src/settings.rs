@@ -93,6 +93,8 @@ pub struct Operations {
     pub key_retention_days: NonZeroU32,
     /// Of what the payment provider was asked, for the timeline of a booking.
     pub provider_call_retention_days: NonZeroU32,
+    /// Of what the batches of hotels' systems came to.
+    pub pms_batch_retention_days: NonZeroU32,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -104,6 +104,10 @@ impl Operations {
     pub fn provider_call_retention(&self) -> Duration {
         Duration::from_hours(24 * u64::from(self.provider_call_retention_days.get()))
     }
+
+    pub fn pms_batch_retention(&self) -> Duration {
+        Duration::from_hours(24 * u64::from(self.pms_batch_retention_days.get()))
+    }
 }
 
 impl Provider {
