@@ -4,6 +4,7 @@
 
 mod effect;
 mod input;
+mod lines;
 mod look;
 pub mod operation;
 mod plan;

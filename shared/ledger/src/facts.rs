@@ -124,7 +124,12 @@ impl Facts {
             settled.nights.insert(*key, NightDelta { sellable, ..NightDelta::default() });
             settled.reported.insert(*key, None);
             let (id, from) = (conflict.id, conflict.state);
-            settled.writes.push(Write::ShiftConflict(ConflictMove { id, from, to: ConflictState::Settled }));
+            settled.writes.push(Write::ShiftConflict(ConflictMove {
+                id,
+                night: *key,
+                from,
+                to: ConflictState::Settled,
+            }));
         }
         self.apply(&settled);
         settled
@@ -198,6 +203,14 @@ impl Facts {
             Write::PutChannelBooking(booking) => {
                 self.channel_bookings.insert(booking.to.key.clone(), booking.to.clone());
             }
+            Write::TakeBatch(..) | Write::OpenConflict(_) | Write::ShiftConflict(_) => self.report(write),
+            Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
+        }
+    }
+
+    /// What a hotel's own system has said, and what became of it.
+    fn report(&mut self, write: &Write) {
+        match write {
             Write::TakeBatch(row, moved) => {
                 let batch = self.pms_batches.entry(row.key).or_default();
                 batch.cursor = moved.map(|_| row.key.sequence).or(batch.cursor);
@@ -207,12 +220,13 @@ impl Facts {
                 self.conflicts.insert(row.night, *row);
             }
             Write::ShiftConflict(shift) => {
-                self.conflicts.retain(|_, row| row.id != shift.id || shift.to.waits());
-                if let Some(row) = self.conflicts.values_mut().find(|row| row.id == shift.id) {
+                if !shift.to.waits() {
+                    self.conflicts.remove(&shift.night);
+                } else if let Some(row) = self.conflicts.get_mut(&shift.night) {
                     row.state = shift.to;
                 }
             }
-            Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
+            _ => {}
         }
     }
 

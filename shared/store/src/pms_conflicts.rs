@@ -30,6 +30,7 @@ pub struct ConflictRow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConflictMove {
     pub id: ConflictId,
+    pub night: NightKey,
     pub from: ConflictState,
     pub to: ConflictState,
 }

@@ -1,12 +1,8 @@
 //! A batch as an operation of the ledger: its turn by the cursor; then each night by its number. Nights whose number
 //! does not change are looked at and not locked.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
-use chrono::NaiveDate;
 use keyrack_db::DbError;
 use keyrack_domain::{
     actor::Actor,
@@ -26,8 +22,9 @@ use uuid::Uuid;
 
 use super::{
     effect::Effect,
+    lines::Lines,
     plan::{Day, Judged, Wanted},
-    verdict::{BatchView, LineVerdict, Reason, Verdicts},
+    verdict::{BatchView, LineVerdict, Verdicts},
 };
 use crate::{availability, runs::runs};
 
@@ -151,11 +148,15 @@ impl PmsBatchOp {
                 Effect::Sell(number) => {
                     let sellable = narrow(*number) - night.sellable;
                     changes.nights.insert(*key, NightDelta { sellable, ..NightDelta::default() });
-                    replace(&mut changes, *key, night.reported.and(Some(None)), before);
+                    if night.reported.is_some() {
+                        changes.reported.insert(*key, None);
+                    }
+                    replace(&mut changes, before);
                 }
                 Effect::Conflict(number) => {
                     let row = self.conflict(conflicts.len(), *key, narrow(*number), *night, facts);
-                    replace(&mut changes, *key, Some(Some(row.reported)), before);
+                    changes.reported.insert(*key, Some(row.reported));
+                    replace(&mut changes, before);
                     changes.writes.push(Write::OpenConflict(row));
                     conflicts.push(row.id);
                 }
@@ -221,9 +222,7 @@ impl PmsBatchOp {
         if touched.is_empty() {
             return;
         }
-        let after: BTreeMap<NightKey, _> =
-            touched.iter().filter_map(|key| Some((*key, changes.availability_after(facts, *key)?))).collect();
-        let told: Vec<_> = after.into_values().collect();
+        let told: Vec<_> = touched.iter().filter_map(|key| changes.availability_after(facts, *key)).collect();
         changes.events.extend(availability::told(self.hotel.id, &told));
         let before = self.counted(&touched, |key| facts.nights.get(&key).copied());
         let after = self.counted(&touched, |key| changes.night_after(facts, key));
@@ -263,77 +262,15 @@ impl PmsBatchOp {
     }
 }
 
-/// What was reported of the night before has ended with this batch.
-fn replace(
-    changes: &mut Changes,
-    key: NightKey,
-    reported: Option<Option<i32>>,
-    before: Option<&ConflictRow>,
-) {
-    if let Some(reported) = reported {
-        changes.reported.insert(key, reported);
-    }
-    if let Some(ConflictRow { id, state: from, .. }) = before.copied() {
+/// The conflict that waited there has ended with this batch.
+fn replace(changes: &mut Changes, before: Option<&ConflictRow>) {
+    if let Some(ConflictRow { id, night, state: from, .. }) = before.copied() {
         let to = ConflictState::Replaced;
-        changes.writes.push(Write::ShiftConflict(ConflictMove { id, from, to }));
+        changes.writes.push(Write::ShiftConflict(ConflictMove { id, night, from, to }));
     }
 }
 
 /// Every number was asked to fit.
 fn narrow(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
-}
-
-/// What the nights of each line came to.
-struct Lines(Vec<Tally>);
-
-#[derive(Clone, Default)]
-struct Tally {
-    invalid: Option<Reason>,
-    applied: bool,
-    conflicts: usize,
-    /// Of the first night that is one.
-    conflict: Option<String>,
-}
-
-impl Lines {
-    fn of(invalid: Vec<Option<Reason>>) -> Self {
-        Self(invalid.into_iter().map(|invalid| Tally { invalid, ..Tally::default() }).collect())
-    }
-
-    fn add(&mut self, line: Option<usize>, date: NaiveDate, night: Night, effect: Effect) {
-        let Some(tally) = line.and_then(|line| self.0.get_mut(line)) else { return };
-        let reported = match effect {
-            Effect::Unchanged => return,
-            Effect::Sell(_) => {
-                tally.applied = true;
-                return;
-            }
-            Effect::Conflict(number) => number,
-            Effect::StillConflict => night.reported.unwrap_or(0).into(),
-        };
-        tally.conflicts += 1;
-        let committed = night.committed();
-        tally
-            .conflict
-            .get_or_insert_with(|| format!("{date}: {reported} reported, {committed} held and confirmed"));
-    }
-
-    fn verdicts(self) -> impl Iterator<Item = LineVerdict> {
-        self.0.into_iter().map(|Tally { invalid, applied, conflicts, conflict }| {
-            let more = |first: String| match conflicts {
-                1 => first,
-                more => format!("{first}; {more} nights in all"),
-            };
-            let (outcome, reason) = match (invalid, conflict) {
-                (Some(reason), _) => (LineOutcome::Invalid, Some(reason)),
-                (None, Some(first)) => {
-                    (LineOutcome::Conflict, Some(Reason::new("BELOW_COMMITTED", more(first))))
-                }
-                (None, None) if applied => (LineOutcome::Applied, None),
-                (None, None) => (LineOutcome::Unchanged, None),
-            };
-            LineVerdict { outcome, reason }
-        })
-    }
 }

@@ -128,7 +128,7 @@ impl Wanted {
             match effect {
                 None => invalid[line] = Some(not_open(key.date)),
                 Some(effect) if !effect.number().is_none_or(fits) => {
-                    invalid[line] = Some(out_of_range(key.date))
+                    invalid[line] = Some(out_of_range(key.date));
                 }
                 Some(effect) => effects.push((*key, Some(line), effect)),
             }

@@ -55,7 +55,7 @@ impl Operation for ResolveOp {
         let mut changes = Changes::default();
         let (id, from) = (row.id, row.state);
         if to != from {
-            changes.writes.push(Write::ShiftConflict(ConflictMove { id, from, to }));
+            changes.writes.push(Write::ShiftConflict(ConflictMove { id, night: key, from, to }));
         }
         if !to.waits() {
             changes.reported.insert(key, None);

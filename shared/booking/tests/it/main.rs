@@ -34,6 +34,7 @@ mod payments;
 mod pms_batches;
 mod pms_conflicts;
 mod pms_races;
+mod pms_speed;
 mod pms_world;
 mod pooler;
 mod quotes;

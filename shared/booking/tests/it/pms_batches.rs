@@ -169,8 +169,10 @@ async fn a_change_that_leaves_the_range_is_invalid_and_one_below_what_is_committ
             ),
         )
         .await;
-    use LineOutcome::{Applied, Conflict, Invalid, Unchanged};
-    assert_eq!(outcomes(&taken), [Conflict, Invalid, Applied, Unchanged]);
+    assert_eq!(
+        outcomes(&taken),
+        [LineOutcome::Conflict, LineOutcome::Invalid, LineOutcome::Applied, LineOutcome::Unchanged]
+    );
     // A change counts from what the hotel's system knows, though its number was not applied.
     assert_eq!(waiting(&at).await[0].reported, 0);
     pms.send(&at, delta(2, vec![change("2026-11-14", 3)])).await;
