@@ -30,6 +30,7 @@ pub(crate) async fn start(
         keep_keys: settings.operations.key_retention(),
         keep_provider_calls: settings.operations.provider_call_retention(),
         keep_guest_sessions: settings.operations.guest_session_retention(),
+        keep_pms_batches: settings.operations.pms_batch_retention(),
     };
     let mut workers = Workers::new(runtime.clone(), stop.clone());
     let messaging = messaging(settings, desk).await?;

@@ -1,6 +1,7 @@
 //! Background work: `<worker>/run_once.rs`, one bounded run each. The loop around them, with its jitter,
 //! back-off, metrics and drain, is `keyrack-runtime`'s. Several processes may run all of them at once.
 
+mod batch_retention;
 mod call_retention;
 mod charges;
 mod delivery;
@@ -39,6 +40,8 @@ pub struct Intervals {
     pub keep_events: Duration,
     /// For how long guest sessions are kept after their end.
     pub keep_guest_sessions: Duration,
+    /// For how long it is kept what the batches of hotels' systems came to.
+    pub keep_pms_batches: Duration,
 }
 
 /// How events come from the relay to those who act on them.
@@ -90,8 +93,26 @@ pub fn start_all(
         every(intervals.key_retention),
         jitter(),
     );
+    workers.start(
+        batch_retention::BatchRetention::new(desk.clone(), intervals.keep_pms_batches),
+        every(intervals.key_retention),
+        jitter(),
+    );
+    let broker = broker(workers, desk, messaging, every(intervals.relay), &jitter);
+    workers.start(relay::Relay::new(desk.clone(), broker), every(intervals.relay), jitter());
+    workers.start(outbox_watch::OutboxWatch::new(desk.clone()), every(intervals.reconciliation), jitter());
+}
+
+/// What the relay publishes to. Where that only keeps the messages, whoever acts on them is a worker of its own.
+fn broker(
+    workers: &mut Workers,
+    desk: &Desk,
+    messaging: Messaging,
+    cadence: Cadence,
+    jitter: &impl Fn() -> Jitter,
+) -> Arc<dyn Broker> {
     let consumers = consume::consumers(desk);
-    let broker: Arc<dyn Broker> = match messaging {
+    match messaging {
         Messaging::InProcess => {
             let handlers = consumers.into_iter().map(|one| Arc::new(one) as Arc<dyn Handler>);
             Arc::new(InProcess::new(handlers.collect()))
@@ -99,11 +120,9 @@ pub fn start_all(
         Messaging::JetStream(broker) => {
             for consumer in consumers {
                 let delivery = delivery::Delivery::new(broker.as_ref().clone(), consumer);
-                workers.start(delivery, every(intervals.relay), jitter());
+                workers.start(delivery, cadence, jitter());
             }
             Arc::new(*broker)
         }
-    };
-    workers.start(relay::Relay::new(desk.clone(), broker), every(intervals.relay), jitter());
-    workers.start(outbox_watch::OutboxWatch::new(desk.clone()), every(intervals.reconciliation), jitter());
+    }
 }

@@ -45,6 +45,10 @@ pub struct InventoryNight {
     pub held: u32,
     /// In reservations.
     pub confirmed: u32,
-    /// sellable - held - confirmed
+    /// sellable - held - confirmed; counted from `reported` where that stands.
     pub available: u32,
+    /// What the hotel's own system said, where that was below what is committed: a conflict waits, and nothing is
+    /// sold above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<u32>,
 }

@@ -25,6 +25,7 @@ pub mod notice;
 pub mod operation;
 pub mod ops;
 pub mod page;
+pub mod pms;
 pub mod policy;
 pub mod problem;
 pub mod quote;

@@ -57,6 +57,9 @@ pub struct NightView {
     pub sellable: u32,
     pub held: u32,
     pub confirmed: u32,
+    /// What the hotel's own system said, where a conflict waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<u32>,
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -29,6 +29,7 @@ pub async fn read(
         sellable: count(counters.sellable),
         held: count(counters.held),
         confirmed: count(counters.confirmed),
+        reported: counters.reported.map(count),
     };
     Ok(rows.map_err(Fault::from)?.into_iter().map(view).collect())
 }

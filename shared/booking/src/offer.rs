@@ -15,6 +15,7 @@ use keyrack_domain::{
 };
 use keyrack_store::{
     daily_rates::{self, RateKey},
+    nights::{self, Night, NightKey},
     restrictions::{self, Window},
 };
 
@@ -70,6 +71,28 @@ pub(crate) async fn rules_of(
     let room_types = sold.units_by_room_type().into_keys();
     let windows: Vec<Window> = room_types.map(|room_type| Window { hotel, room_type, first, last }).collect();
     Ok(restrictions::in_windows(connection, &windows).await?.remove(&hotel).unwrap_or_default())
+}
+
+/// Nights of which the hotel's own system says that fewer units are left than are committed.
+pub(crate) async fn in_conflict(
+    connection: &mut PgConnection,
+    hotel: HotelId,
+    stay: Stay,
+    rooms: &[Chosen<'_>],
+) -> Result<Vec<Violation<RoomTypeCode>>, DbError> {
+    let codes: BTreeMap<RoomTypeId, &RoomTypeCode> =
+        rooms.iter().map(|room| (room.room_type.id, &room.room_type.code)).collect();
+    let of = |room_type: &RoomTypeId| {
+        let room_type = *room_type;
+        stay.nights().map(move |date| NightKey { hotel, room_type, date })
+    };
+    let nights: Vec<NightKey> = codes.keys().flat_map(of).collect();
+    let told = |(key, night): (NightKey, Night)| {
+        let room_type = codes.get(&key.room_type).filter(|_| night.is_in_conflict())?;
+        let (night, rule) = (key.date, Rule::PmsConflict);
+        Some(Violation { night, rule, room_type: (*room_type).clone(), required: None, given: None })
+    };
+    Ok(nights::read(connection, &nights).await?.into_iter().filter_map(told).collect())
 }
 
 /// Nights that have no rate.

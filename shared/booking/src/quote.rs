@@ -232,6 +232,7 @@ impl Asked {
         let broken = violations(self.stay, today, asked, &rows);
         let mut found: Vec<_> = broken.into_iter().filter_map(told).collect();
         found.extend(offer::without_rate(self.stay, rooms, rates));
+        found.extend(offer::in_conflict(connection, self.hotel.id, self.stay, rooms).await?);
         found.sort_unstable();
         found.dedup();
         Ok(found)

@@ -1,6 +1,6 @@
 //! A quote promises a price, never sellability: whoever allocates asks the rules again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
 use keyrack_domain::{
@@ -8,7 +8,7 @@ use keyrack_domain::{
     quote::QuoteDocument,
     restriction::{Restrictions, Rule, Violation, violations},
 };
-use keyrack_ledger::{Facts, NightKey};
+use keyrack_ledger::{Facts, Night, NightKey};
 
 /// The dates whose restrictions [`in_the_way`] looks at: the nights and the day of departure, of every type.
 pub(crate) fn dates(hotel: &HotelRef, wanted: &QuoteDocument) -> BTreeSet<NightKey> {
@@ -22,7 +22,30 @@ pub(crate) fn dates(hotel: &HotelRef, wanted: &QuoteDocument) -> BTreeSet<NightK
 
 /// What forbids the stay now, by the hotel's date.
 pub(crate) fn in_the_way(hotel: &HotelRef, wanted: &QuoteDocument, facts: &Facts) -> Vec<Violation> {
-    broken(wanted, facts.now.date_in(hotel.zone), facts.restrictions.get(&hotel.id))
+    let mut broken = broken(wanted, facts.now.date_in(hotel.zone), facts.restrictions.get(&hotel.id));
+    broken.extend(in_conflict(hotel, wanted, &facts.nights));
+    broken.sort_unstable();
+    broken
+}
+
+/// Nights of which the hotel's own system says that fewer units are left than are committed. Where the nights are
+/// locked nothing of them is sold from the moment at which that was recorded.
+pub(crate) fn in_conflict(
+    hotel: &HotelRef,
+    wanted: &QuoteDocument,
+    nights: &BTreeMap<NightKey, Night>,
+) -> Vec<Violation> {
+    let stops = |key: &NightKey| nights.get(key).is_some_and(|night| night.is_in_conflict());
+    let told = |NightKey { room_type, date: night, .. }| Violation {
+        night,
+        rule: Rule::PmsConflict,
+        room_type,
+        required: None,
+        given: None,
+    };
+    let room_types = wanted.units_by_room_type().into_keys();
+    let of = |room_type| wanted.stay.nights().map(move |date| NightKey { hotel: hotel.id, room_type, date });
+    room_types.flat_map(of).filter(stops).map(told).collect()
 }
 
 /// What forbids to make `wanted` of the stay `before`.
@@ -34,7 +57,11 @@ pub(crate) fn not_worse(
 ) -> Vec<Violation> {
     let none = Restrictions::new();
     let rows = facts.restrictions.get(&hotel.id).unwrap_or(&none);
-    not_worse_by(before, wanted, facts.now.date_in(hotel.zone), rows)
+    let mut new = not_worse_by(before, wanted, facts.now.date_in(hotel.zone), rows);
+    let sold = in_conflict(hotel, before, &facts.nights);
+    new.extend(in_conflict(hotel, wanted, &facts.nights).into_iter().filter(|night| !sold.contains(night)));
+    new.sort_unstable();
+    new
 }
 
 /// What the stay that was sold breaks by now does not forbid keeping it; a stay that breaks a rule by more

@@ -167,6 +167,7 @@ kinds! {
     Notice NoticeId "ntc",
     Letter LetterId "dlt",
     Finding FindingId "fnd",
+    Conflict ConflictId "cfl",
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub mod notice;
 pub mod occupancy;
 pub mod operation_key;
 pub mod page_url;
+pub mod pms;
 pub mod policy;
 pub mod pricing;
 pub mod principal;

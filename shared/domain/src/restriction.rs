@@ -26,6 +26,8 @@ pub enum Rule {
     Occupancy,
     ChildAge,
     StopSell,
+    /// The hotel's own system says that fewer units are left than are committed, and nobody has decided yet.
+    PmsConflict,
     ClosedToArrival,
     ClosedToDeparture,
     MinStayArrival,
@@ -40,12 +42,13 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::PastDate,
         Self::OutOfHorizon,
         Self::Occupancy,
         Self::ChildAge,
         Self::StopSell,
+        Self::PmsConflict,
         Self::ClosedToArrival,
         Self::ClosedToDeparture,
         Self::MinStayArrival,
@@ -64,6 +67,7 @@ impl Rule {
             Self::Occupancy => "OCCUPANCY",
             Self::ChildAge => "CHILD_AGE",
             Self::StopSell => "STOP_SELL",
+            Self::PmsConflict => "PMS_CONFLICT",
             Self::ClosedToArrival => "CLOSED_TO_ARRIVAL",
             Self::ClosedToDeparture => "CLOSED_TO_DEPARTURE",
             Self::MinStayArrival => "MIN_STAY_ARRIVAL",

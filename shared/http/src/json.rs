@@ -29,6 +29,9 @@ impl Default for BodyLimit {
     }
 }
 
+/// Where thousands of lines in one body are ordinary.
+const LARGE: usize = 2 * 1024 * 1024;
+
 /// Of a body that is too large so much more is read and thrown away: a connection closed under a
 /// client that is still writing would take the answer with it.
 const DRAINED: usize = 1024 * 1024;
@@ -44,16 +47,40 @@ impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
     type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let declared = declared(request.headers());
-        let limit = request.app_data::<BodyLimit>().copied().unwrap_or_default();
-        let payload = payload.take();
-        async move {
-            let length = declared?;
-            let body =
-                timeout(READ_WITHIN, read(payload, length, limit)).await.map_err(|_| took_too_long())??;
-            shape::parse(&body).map(Self)
-        }
-        .boxed_local()
+        parsed(request, payload, configured(request)).map(|read| read.map(Self)).boxed_local()
+    }
+}
+
+/// For an endpoint whose bodies may be large: 2 MiB, or the limit of all where that is higher.
+#[derive(Clone, Debug)]
+pub struct LargeJson<T>(pub T);
+
+impl<T: DeserializeOwned + 'static> FromRequest for LargeJson<T> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let limit = BodyLimit(configured(request).0.max(LARGE));
+        parsed(request, payload, limit).map(|read| read.map(Self)).boxed_local()
+    }
+}
+
+fn configured(request: &HttpRequest) -> BodyLimit {
+    request.app_data::<BodyLimit>().copied().unwrap_or_default()
+}
+
+fn parsed<T: DeserializeOwned + 'static>(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    limit: BodyLimit,
+) -> impl Future<Output = Result<T, Problem>> + use<T> {
+    let declared = declared(request.headers());
+    let payload = payload.take();
+    async move {
+        let length = declared?;
+        let body =
+            timeout(READ_WITHIN, read(payload, length, limit)).await.map_err(|_| took_too_long())??;
+        shape::parse(&body)
     }
 }
 

@@ -31,7 +31,7 @@ pub use caller::Signed;
 pub use contract::Contract;
 pub use gate::Gate;
 pub use idempotency::{Key, REPLAYED};
-pub use json::{BodyLimit, Json, MayJson};
+pub use json::{BodyLimit, Json, LargeJson, MayJson};
 pub use paging::{Cursor, limit};
 pub use path::Path;
 pub use precondition::{IfMatch, MayMatch, etag};

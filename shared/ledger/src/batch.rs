@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use keyrack_db::{DbError, PgConnection, Points};
 use keyrack_domain::{channel_booking::ChannelBookingKey, ids::HoldId};
-use keyrack_store::{keys::NewKey, nights::NightKey};
+use keyrack_store::{keys::NewKey, nights::NightKey, pms_batches::BatchKey};
 
 use crate::{
     Changes, Decision, Facts, KeyHome, Needs, Operation, Outcome, Settings,
-    claim::{cap_lock, identifier_lock, key_lock, look_up, try_locks},
+    claim::{cap_lock, connector_lock, identifier_lock, key_lock, look_up, try_locks},
     operation::{Found, Grounds},
     read,
     write::Sheet,
@@ -28,7 +28,7 @@ pub(crate) enum After {
     Nothing,
     /// The end of another call with its key.
     Key,
-    /// The end of another call about the same booking of a channel.
+    /// The end of another call about the same booking of a channel, or of the same hotel system.
     Identifier,
     /// The end of another call of the same principal at the hotel.
     Cap,
@@ -220,7 +220,9 @@ impl<'r, O: Operation> Round<'r, O> {
         let key = member.key().map(|claim| (key_lock(&claim.scope), After::Key));
         let bookings = needs.channel_bookings.iter().map(|key| (identifier_lock(key), After::Identifier));
         let cap = |(hotel, principal): &(_, _)| (cap_lock(*hotel, *principal), After::Cap);
-        key.into_iter().chain(bookings).chain(needs.caps.iter().map(cap)).collect()
+        let connector = |batch: &BatchKey| (connector_lock(batch), After::Identifier);
+        let batches = needs.pms_batches.iter().map(connector);
+        key.into_iter().chain(bookings).chain(batches).chain(needs.caps.iter().map(cap)).collect()
     }
 
     /// Step 4. Whose hold was passed over leaves; who now needs a row that is not locked starts again.
@@ -270,7 +272,9 @@ impl<'r, O: Operation> Round<'r, O> {
                     if let Some(key) = record_of(member, &mut changes) {
                         sheet.add_key(key);
                     }
+                    let settled = self.facts.settle(&changes);
                     sheet.add(changes);
+                    sheet.add(settled);
                     answer
                 }
             };

@@ -9,9 +9,11 @@ use keyrack_store::{
     changes::ChangeMove,
     channel_bookings::ChannelBookingMove,
     holds::{HoldRow, UnitNight},
-    nights::{NightDelta, NightKey},
+    nights::{Night, NightDelta, NightKey},
     outbox::NewEvent,
     payment_history::Movement,
+    pms_batches::{BatchRow, CursorMove},
+    pms_conflicts::{ConflictMove, ConflictRow},
     provider_events::EventRow,
     refunds::RefundRow,
     reservation_rooms::{NightsFrom, RoomCancelled},
@@ -25,6 +27,8 @@ use crate::Facts;
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     pub nights: BTreeMap<NightKey, NightDelta>,
+    /// What a hotel's system says of nights below what is committed; `None` where that has ended.
+    pub reported: BTreeMap<NightKey, Option<i32>>,
     pub writes: Vec<Write>,
     pub events: Vec<NewEvent>,
     pub audit: Vec<NewAudit>,
@@ -57,6 +61,10 @@ pub enum Write {
     GiveBack(NightsFrom),
     TakeAgain(NightsFrom),
     PutChannelBooking(Box<ChannelBookingMove>),
+    /// A batch of a hotel's system; its cursor goes on where it is applied.
+    TakeBatch(Box<BatchRow>, Option<CursorMove>),
+    OpenConflict(ConflictRow),
+    ShiftConflict(ConflictMove),
     RequestRefund(RefundRow),
     Record(Movement),
     /// A notice that has its effect in this transaction.
@@ -74,21 +82,32 @@ impl Changes {
         for unit in units {
             let key = NightKey { hotel: hold.hotel(), room_type: unit.room_type, date: unit.date };
             let delta = self.nights.entry(key).or_default();
-            delta.sellable += per_unit.sellable;
-            delta.held += per_unit.held;
-            delta.confirmed += per_unit.confirmed;
+            delta.add(per_unit);
         }
     }
 
     /// For an event: what is available on a night after these changes.
     pub fn availability_after(&self, facts: &Facts, key: NightKey) -> Option<NightAvailability> {
-        let delta = self.nights.get(&key).copied().unwrap_or_default();
-        let available = facts.nights.get(&key)?.available() + delta.sellable - delta.held - delta.confirmed;
+        let night = self.night_after(facts, key)?;
         Some(NightAvailability {
             room_type_id: key.room_type,
             night: key.date,
-            available: u32::try_from(available).unwrap_or(0),
+            available: u32::try_from(night.available()).unwrap_or(0),
         })
+    }
+
+    pub fn night_after(&self, facts: &Facts, key: NightKey) -> Option<Night> {
+        let mut night = *facts.nights.get(&key)?;
+        self.change(key, &mut night);
+        Some(night)
+    }
+
+    /// What they make of a night.
+    pub(crate) fn change(&self, key: NightKey, night: &mut Night) {
+        night.add(self.nights.get(&key).copied().unwrap_or_default());
+        if let Some(reported) = self.reported.get(&key) {
+            night.reported = *reported;
+        }
     }
 
     /// Nights to which these changes give units back.

@@ -8,7 +8,7 @@ use keyrack_domain::{
     ids::{HotelId, PrincipalId},
     operation_key::Fingerprint,
 };
-use keyrack_store::{attempts, keys, keys::KeyScope, locks};
+use keyrack_store::{attempts, keys, keys::KeyScope, locks, pms_batches::BatchKey};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -56,6 +56,11 @@ pub(crate) fn identifier_lock(booking: &ChannelBookingKey) -> i64 {
         booking.channel.as_str().as_bytes(),
         booking.booking.as_str().as_bytes(),
     ])
+}
+
+/// Orders the deliveries of one connector of a hotel's system.
+pub(crate) fn connector_lock(batch: &BatchKey) -> i64 {
+    lock_of(&[b"pms connector", &batch.hotel.0.to_be_bytes(), batch.connector.0.as_bytes()])
 }
 
 fn lock_of(parts: &[&[u8]]) -> i64 {

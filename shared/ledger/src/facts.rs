@@ -10,6 +10,7 @@ use keyrack_domain::{
     hold::HoldState,
     ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
     money::Money,
+    pms::ConflictState,
     restriction::Restrictions,
 };
 use keyrack_store::{
@@ -18,7 +19,9 @@ use keyrack_store::{
     channel_bookings::ChannelBookingRow,
     facts::OwnHold,
     holds::{HoldRow, UnitNight},
-    nights::{Night, NightKey},
+    nights::{Night, NightDelta, NightKey},
+    pms_batches::{BatchFacts, BatchKey},
+    pms_conflicts::{ConflictMove, ConflictRow},
     provider_events::EventKey,
     quotes::QuoteRow,
     reservation_rooms::{Cancelled, RoomCancelled, RoomRow},
@@ -38,6 +41,9 @@ pub struct Facts {
     pub restrictions: HashMap<HotelId, Restrictions>,
     pub quotes: HashMap<QuoteId, QuoteRow>,
     pub channel_bookings: HashMap<ChannelBookingKey, ChannelBookingRow>,
+    pub pms_batches: HashMap<BatchKey, BatchFacts>,
+    /// Those that wait on the nights known here.
+    pub conflicts: HashMap<NightKey, ConflictRow>,
     pub reservations: HashMap<ReservationId, ReservationFacts>,
     pub changes: HashMap<ChangeId, ChangeRow>,
     pub holds: HashMap<HoldId, HoldFacts>,
@@ -81,6 +87,8 @@ impl Facts {
             restrictions: HashMap::new(),
             quotes: HashMap::new(),
             channel_bookings: HashMap::new(),
+            pms_batches: HashMap::new(),
+            conflicts: HashMap::new(),
             reservations: HashMap::new(),
             changes: HashMap::new(),
             holds: HashMap::new(),
@@ -93,16 +101,38 @@ impl Facts {
 
     /// The fold: what one decision changed is what the next one sees.
     pub(crate) fn apply(&mut self, changes: &Changes) {
-        for (key, delta) in &changes.nights {
+        for key in changes.nights.keys().chain(changes.reported.keys()).collect::<BTreeSet<_>>() {
             if let Some(night) = self.nights.get_mut(key) {
-                night.sellable += delta.sellable;
-                night.held += delta.held;
-                night.confirmed += delta.confirmed;
+                changes.change(*key, night);
             }
         }
         for write in &changes.writes {
             self.write(write);
         }
+    }
+
+    /// After the fold's step: where what is committed has fallen to what the hotel's system reported, that number
+    /// holds from now on, and the conflict has ended. Costs nothing where none waits.
+    pub(crate) fn settle(&mut self, changes: &Changes) -> Changes {
+        let mut settled = Changes::default();
+        for key in changes.nights.keys() {
+            let (Some(night), Some(conflict)) = (self.nights.get(key), self.conflicts.get(key)) else {
+                continue;
+            };
+            let Some(reported) = night.reported.filter(|_| !night.is_in_conflict()) else { continue };
+            let sellable = (reported - night.sellable).min(0);
+            settled.nights.insert(*key, NightDelta { sellable, ..NightDelta::default() });
+            settled.reported.insert(*key, None);
+            let (id, from) = (conflict.id, conflict.state);
+            settled.writes.push(Write::ShiftConflict(ConflictMove {
+                id,
+                night: *key,
+                from,
+                to: ConflictState::Settled,
+            }));
+        }
+        self.apply(&settled);
+        settled
     }
 
     fn write(&mut self, write: &Write) {
@@ -173,7 +203,30 @@ impl Facts {
             Write::PutChannelBooking(booking) => {
                 self.channel_bookings.insert(booking.to.key.clone(), booking.to.clone());
             }
+            Write::TakeBatch(..) | Write::OpenConflict(_) | Write::ShiftConflict(_) => self.report(write),
             Write::MakeReservation(..) | Write::RequestRefund(_) | Write::Record(_) => {}
+        }
+    }
+
+    /// What a hotel's own system has said, and what became of it.
+    fn report(&mut self, write: &Write) {
+        match write {
+            Write::TakeBatch(row, moved) => {
+                let batch = self.pms_batches.entry(row.key).or_default();
+                batch.cursor = moved.map(|_| row.key.sequence).or(batch.cursor);
+                batch.known = Some(row.as_ref().clone());
+            }
+            Write::OpenConflict(row) => {
+                self.conflicts.insert(row.night, *row);
+            }
+            Write::ShiftConflict(shift) => {
+                if !shift.to.waits() {
+                    self.conflicts.remove(&shift.night);
+                } else if let Some(row) = self.conflicts.get_mut(&shift.night) {
+                    row.state = shift.to;
+                }
+            }
+            _ => {}
         }
     }
 

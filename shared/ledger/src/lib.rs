@@ -29,6 +29,8 @@ pub use keyrack_store::{
     keys::KeyScope,
     nights::{Night, NightDelta, NightKey},
     payment_history::{Movement, MovementKind},
+    pms_batches::{BatchFacts, BatchKey, BatchRow, CursorMove},
+    pms_conflicts::{ConflictMove, ConflictRow},
     provider_events::{EventKey, EventRow},
     refunds::RefundRow,
     reservation_rooms::{Cancelled, NightsFrom, RoomCancelled, RoomRow},

@@ -6,7 +6,7 @@ use keyrack_domain::{
     channel_booking::ChannelBookingKey,
     ids::{AttemptId, ChangeId, HoldId, HotelId, PrincipalId, QuoteId, ReservationId},
 };
-use keyrack_store::{nights::NightKey, provider_events::EventKey};
+use keyrack_store::{nights::NightKey, pms_batches::BatchKey, provider_events::EventKey};
 
 /// Sets, sorted in lock order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Needs {
     pub quotes: BTreeSet<QuoteId>,
     /// Read under the advisory lock of the identifier, which whoever writes them has.
     pub channel_bookings: BTreeSet<ChannelBookingKey>,
+    /// Read with the cursor of their connector, under its advisory lock.
+    pub pms_batches: BTreeSet<BatchKey>,
     /// Read with their rooms and the units not given back; locked, before everything else.
     pub reservations: BTreeSet<ReservationId>,
     /// Read and locked, after the reservations.
@@ -40,6 +42,7 @@ impl Needs {
     pub fn add(&mut self, other: &Self) {
         self.quotes.extend(&other.quotes);
         self.channel_bookings.extend(other.channel_bookings.iter().cloned());
+        self.pms_batches.extend(&other.pms_batches);
         self.reservations.extend(&other.reservations);
         self.changes.extend(&other.changes);
         self.holds.extend(&other.holds);
@@ -56,6 +59,7 @@ impl Needs {
         Self {
             quotes: &self.quotes - &known.quotes,
             channel_bookings: &self.channel_bookings - &known.channel_bookings,
+            pms_batches: &self.pms_batches - &known.pms_batches,
             reservations: &self.reservations - &known.reservations,
             changes: &self.changes - &known.changes,
             holds: &self.holds - &known.holds,
@@ -75,6 +79,7 @@ impl Needs {
     /// Rows, identifiers and caps of `self` that `locked` does not cover; nights are locked later and do not count.
     pub(crate) fn aggregates_within(&self, locked: &Self) -> bool {
         self.channel_bookings.is_subset(&locked.channel_bookings)
+            && self.pms_batches.is_subset(&locked.pms_batches)
             && self.reservations.is_subset(&locked.reservations)
             && self.changes.is_subset(&locked.changes)
             && self.holds.is_subset(&locked.holds)

@@ -5,7 +5,8 @@ use keyrack_domain::ids::ReservationId;
 use keyrack_store::{
     attempts, changes, channel_bookings, clock, facts as reads, holds, nights,
     nights::NightKey,
-    provider_events, quotes, reservation_rooms,
+    pms_batches::{self, BatchKey},
+    pms_conflicts, provider_events, quotes, reservation_rooms,
     reservation_rooms::{RoomRow, SoldUnit},
     reservations,
     reservations::ReservationRow,
@@ -49,6 +50,7 @@ async fn read_missing(
     if !missing.channel_bookings.is_empty() {
         read_channel_bookings(connection, facts, &missing.channel_bookings).await?;
     }
+    read_batches(connection, facts, &missing.pms_batches).await?;
     if !missing.quotes.is_empty() {
         let rows = quotes::read(connection, &missing.quotes).await?;
         facts.quotes.extend(rows.into_iter().map(|row| (row.id, row)));
@@ -80,8 +82,40 @@ async fn read_missing(
     let known: Vec<NightKey> = missing.looked_at.union(&missing.nights).copied().collect();
     if !known.is_empty() {
         facts.nights.extend(nights::read(connection, &known).await?);
+        read_conflicts(connection, facts, &known).await?;
     }
     read_soft(connection, facts, missing).await
+}
+
+async fn read_batches(
+    connection: &mut PgConnection,
+    facts: &mut Facts,
+    wanted: &std::collections::BTreeSet<BatchKey>,
+) -> Result<(), DbError> {
+    for batch in wanted {
+        facts.pms_batches.insert(*batch, pms_batches::read(connection, *batch).await?);
+    }
+    Ok(())
+}
+
+/// A night with a reported number is read with the conflict that waits there; of all others nothing is asked.
+async fn read_conflicts(
+    connection: &mut PgConnection,
+    facts: &mut Facts,
+    among: impl IntoIterator<Item = &NightKey>,
+) -> Result<(), DbError> {
+    let mut reported = Vec::new();
+    for key in among {
+        facts.conflicts.remove(key);
+        if facts.nights.get(key).is_some_and(|night| night.reported.is_some()) {
+            reported.push(*key);
+        }
+    }
+    if !reported.is_empty() {
+        let waiting = pms_conflicts::waiting(connection, &reported).await?;
+        facts.conflicts.extend(waiting.into_iter().map(|row| (row.night, row)));
+    }
+    Ok(())
 }
 
 /// An identifier that nobody has used has no row.
@@ -207,6 +241,7 @@ pub(crate) async fn lock_aggregates(
     if !waiting.channel_bookings.is_empty() {
         read_channel_bookings(connection, facts, &waiting.channel_bookings).await?;
     }
+    read_batches(connection, facts, &waiting.pms_batches).await?;
     if !waiting.reservations.is_empty() {
         let rows = reservations::lock(connection, &waiting.reservations).await?;
         read_what_stands(connection, facts, rows).await?;
@@ -255,5 +290,5 @@ pub(crate) async fn lock_nights(
     // A night that vanished between the read and the lock is not for sale.
     facts.nights.retain(|key, _| !wanted.nights.contains(key));
     facts.nights.extend(locked);
-    Ok(())
+    read_conflicts(connection, facts, &wanted.nights).await
 }

@@ -6,7 +6,7 @@ use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::{
     clock::Moment,
     hold::HoldState,
-    ids::{AttemptId, ChangeId, HoldId, ReservationId},
+    ids::{AttemptId, ChangeId, ConflictId, HoldId, ReservationId},
 };
 use keyrack_store::{
     attempts,
@@ -26,6 +26,8 @@ use keyrack_store::{
     outbox::NewEvent,
     payment_history,
     payment_history::Movement,
+    pms_batches::{self, BatchRow, CursorMove},
+    pms_conflicts::{self, ConflictMove, ConflictRow},
     provider_events,
     provider_events::EventRow,
     refunds,
@@ -45,6 +47,7 @@ use crate::{Changes, Write};
 #[derive(Debug, Default)]
 pub(crate) struct Sheet {
     nights: BTreeMap<NightKey, NightDelta>,
+    reported: BTreeMap<NightKey, Option<i32>>,
     closed: BTreeMap<HoldId, HoldState>,
     deferred: BTreeMap<HoldId, Option<Moment>>,
     drifted: Vec<HoldId>,
@@ -61,6 +64,9 @@ pub(crate) struct Sheet {
     given_back: Vec<NightsFrom>,
     taken_again: Vec<NightsFrom>,
     channel_bookings: Vec<ChannelBookingMove>,
+    batches: Vec<(BatchRow, Option<CursorMove>)>,
+    conflicts: Vec<ConflictRow>,
+    resolved: BTreeMap<ConflictId, ConflictMove>,
     refunds: Vec<RefundRow>,
     movements: Vec<Movement>,
     notices: Vec<EventRow>,
@@ -73,10 +79,9 @@ impl Sheet {
     pub(crate) fn add(&mut self, changes: Changes) {
         for (key, delta) in changes.nights {
             let sum = self.nights.entry(key).or_default();
-            sum.sellable += delta.sellable;
-            sum.held += delta.held;
-            sum.confirmed += delta.confirmed;
+            sum.add(delta);
         }
+        self.reported.extend(changes.reported);
         changes.writes.into_iter().for_each(|write| self.add_write(write));
         self.audit.extend(changes.audit);
         self.events.extend(changes.events);
@@ -88,6 +93,10 @@ impl Sheet {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.nights.is_empty()
+            && self.reported.is_empty()
+            && self.batches.is_empty()
+            && self.conflicts.is_empty()
+            && self.resolved.is_empty()
             && self.closed.is_empty()
             && self.deferred.is_empty()
             && self.drifted.is_empty()
@@ -155,6 +164,12 @@ impl Sheet {
             Write::GiveBack(nights) => self.given_back.push(nights),
             Write::TakeAgain(nights) => self.taken_again.push(nights),
             Write::PutChannelBooking(booking) => self.channel_bookings.push(*booking),
+            Write::TakeBatch(row, moved) => self.batches.push((*row, moved)),
+            Write::OpenConflict(row) => self.conflicts.push(row),
+            Write::ShiftConflict(shift) => {
+                let from = self.resolved.get(&shift.id).map_or(shift.from, |earlier| earlier.from);
+                self.resolved.insert(shift.id, ConflictMove { from, ..shift });
+            }
             Write::RequestRefund(row) => self.refunds.push(row),
             Write::Record(movement) => self.movements.push(movement),
             Write::NoteNotice(event) => self.notices.push(*event),
@@ -169,6 +184,8 @@ impl Sheet {
             .filter(|(_, delta)| **delta != NightDelta::default())
             .map(|(key, delta)| (*key, *delta))
             .collect();
+        let reported: Vec<_> = self.reported.iter().map(|(key, number)| (*key, *number)).collect();
+        nights::report(connection, &reported).await?;
         nights::apply(connection, &deltas).await
     }
 
@@ -196,6 +213,15 @@ impl Sheet {
         reservation_rooms::give_back(connection, &self.given_back, now).await?;
         reservation_rooms::take_again(connection, &self.taken_again).await?;
         channel_bookings::write(connection, &self.channel_bookings, now).await?;
+        // Conflicts end before others begin, since one index lets one wait on a night.
+        pms_conflicts::shift(connection, &self.resolved.into_values().collect::<Vec<_>>(), now).await?;
+        pms_conflicts::insert(connection, &self.conflicts).await?;
+        for (batch, moved) in &self.batches {
+            if let Some(moved) = moved {
+                pms_batches::move_cursor(connection, batch.key, *moved, now).await?;
+            }
+            pms_batches::insert(connection, batch).await?;
+        }
         refunds::insert(connection, &self.refunds).await?;
         payment_history::record(connection, &self.movements, now).await?;
         provider_events::insert(connection, &self.notices, now).await?;

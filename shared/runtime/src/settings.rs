@@ -98,6 +98,8 @@ pub struct Operations {
     pub provider_call_retention_days: NonZeroU32,
     /// Of guest sessions, from their end on.
     pub guest_session_retention_days: NonZeroU32,
+    /// Of what the batches of hotels' systems came to.
+    pub pms_batch_retention_days: NonZeroU32,
 }
 
 #[derive(Debug, Clone, Deserialize)]

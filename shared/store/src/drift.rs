@@ -43,11 +43,12 @@ pub async fn nights(
                i.sellable AS "sellable?",
                i.held AS "held?",
                i.confirmed AS "confirmed?",
+               i.reported AS "reported?",
                coalesce(f.held, 0) AS "units_held!",
                coalesce(f.confirmed, 0) AS "units_confirmed!",
                count(*) OVER () AS "total!"
         FROM (
-            SELECT n.room_type_id, n.stay_date, n.sellable, n.held, n.confirmed
+            SELECT n.room_type_id, n.stay_date, n.sellable, n.held, n.confirmed, n.reported
             FROM room_night_inventory n
             WHERE n.hotel_id = $1
         ) AS i
@@ -84,7 +85,9 @@ pub async fn nights(
     let nights = rows.into_iter().map(|row| {
         let code = row.code.map(|code| code.parse()).transpose();
         let counters = match (row.sellable, row.held, row.confirmed) {
-            (Some(sellable), Some(held), Some(confirmed)) => Some(Night { sellable, held, confirmed }),
+            (Some(sellable), Some(held), Some(confirmed)) => {
+                Some(Night { sellable, held, confirmed, reported: row.reported })
+            }
             _ => None,
         };
         Ok(NightDrift {

@@ -6,6 +6,14 @@ use keyrack_domain::ids::{HotelId, RoomTypeId};
 
 use crate::nights::Night;
 
+struct Row {
+    stay_date: NaiveDate,
+    sellable: i32,
+    held: i32,
+    confirmed: i32,
+    reported: Option<i32>,
+}
+
 /// Both ends are nights. In date order; a night without a row is absent.
 pub async fn of_room_type(
     connection: &mut PgConnection,
@@ -13,9 +21,10 @@ pub async fn of_room_type(
     room_type: RoomTypeId,
     nights: (NaiveDate, NaiveDate),
 ) -> Result<Vec<(NaiveDate, Night)>, DbError> {
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        Row,
         "-- store::inventory_read::of_room_type
-        SELECT stay_date, sellable, held, confirmed
+        SELECT stay_date, sellable, held, confirmed, reported
         FROM room_night_inventory
         WHERE hotel_id = $1
           AND room_type_id = $2
@@ -28,6 +37,9 @@ pub async fn of_room_type(
     )
     .fetch_all(connection)
     .await?;
-    let night = |sellable, held, confirmed| Night { sellable, held, confirmed };
-    Ok(rows.into_iter().map(|r| (r.stay_date, night(r.sellable, r.held, r.confirmed))).collect())
+    let night = |r| {
+        let Row { stay_date, sellable, held, confirmed, reported } = r;
+        (stay_date, Night { sellable, held, confirmed, reported })
+    };
+    Ok(rows.into_iter().map(night).collect())
 }

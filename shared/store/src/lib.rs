@@ -28,6 +28,8 @@ pub mod locks;
 pub mod nights;
 pub mod outbox;
 pub mod payment_history;
+pub mod pms_batches;
+pub mod pms_conflicts;
 pub mod processed_events;
 pub mod provider_calls;
 pub mod provider_events;

@@ -18,11 +18,34 @@ pub struct Night {
     pub sellable: i32,
     pub held: i32,
     pub confirmed: i32,
+    /// What the hotel's own system said, where that was below what is committed: a conflict waits.
+    pub reported: Option<i32>,
 }
 
 impl Night {
+    pub const fn committed(self) -> i32 {
+        self.held + self.confirmed
+    }
+
+    /// Below zero where a conflict waits: nothing is sold until what is committed has fallen below the
+    /// reported number.
     pub const fn available(self) -> i32 {
-        self.sellable - self.held - self.confirmed
+        let most = match self.reported {
+            Some(reported) if reported < self.sellable => reported,
+            Some(_) | None => self.sellable,
+        };
+        most - self.committed()
+    }
+
+    /// Does the hotel's own system say that there are fewer units than are committed?
+    pub const fn is_in_conflict(self) -> bool {
+        matches!(self.reported, Some(reported) if self.committed() > reported)
+    }
+
+    pub const fn add(&mut self, delta: NightDelta) {
+        self.sellable += delta.sellable;
+        self.held += delta.held;
+        self.confirmed += delta.confirmed;
     }
 }
 
@@ -32,6 +55,14 @@ pub struct NightDelta {
     pub sellable: i32,
     pub held: i32,
     pub confirmed: i32,
+}
+
+impl NightDelta {
+    pub const fn add(&mut self, other: Self) {
+        self.sellable += other.sellable;
+        self.held += other.held;
+        self.confirmed += other.confirmed;
+    }
 }
 
 struct Columns {
@@ -50,10 +81,18 @@ fn columns<'k>(keys: impl IntoIterator<Item = &'k NightKey>) -> Columns {
     columns
 }
 
-fn night(hotel: i32, room_type: i32, date: NaiveDate, counters: (i32, i32, i32)) -> (NightKey, Night) {
-    let (sellable, held, confirmed) = counters;
-    let key = NightKey { hotel: HotelId(hotel), room_type: RoomTypeId(room_type), date };
-    (key, Night { sellable, held, confirmed })
+macro_rules! night {
+    ($row:expr) => {{
+        let row = $row;
+        let (hotel, room_type) = (HotelId(row.hotel_id), RoomTypeId(row.room_type_id));
+        let night = Night {
+            sellable: row.sellable,
+            held: row.held,
+            confirmed: row.confirmed,
+            reported: row.reported,
+        };
+        (NightKey { hotel, room_type, date: row.stay_date }, night)
+    }};
 }
 
 /// Without a lock: good for a refusal, never for a sale. A night without a row is absent.
@@ -64,10 +103,10 @@ pub async fn read(
     let wanted = columns(keys);
     let rows = sqlx::query!(
         "-- store::nights::read
-        SELECT i.hotel_id, i.room_type_id, i.stay_date, i.sellable, i.held, i.confirmed
+        SELECT i.hotel_id, i.room_type_id, i.stay_date, i.sellable, i.held, i.confirmed, i.reported
         FROM unnest($1::int[], $2::int[], $3::date[]) AS w (hotel_id, room_type_id, stay_date)
         CROSS JOIN LATERAL (
-            SELECT n.hotel_id, n.room_type_id, n.stay_date, n.sellable, n.held, n.confirmed
+            SELECT n.hotel_id, n.room_type_id, n.stay_date, n.sellable, n.held, n.confirmed, n.reported
             FROM room_night_inventory n
             WHERE n.hotel_id = w.hotel_id
               AND n.room_type_id = w.room_type_id
@@ -79,10 +118,7 @@ pub async fn read(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows
-        .into_iter()
-        .map(|r| night(r.hotel_id, r.room_type_id, r.stay_date, (r.sellable, r.held, r.confirmed)))
-        .collect())
+    Ok(rows.into_iter().map(|row| night!(row)).collect())
 }
 
 /// Locks the nights in the order given, which must be ascending: a lateral join visits them one by
@@ -94,14 +130,14 @@ pub async fn lock(
     let wanted = columns(keys);
     let rows = sqlx::query!(
         "-- store::nights::lock
-        SELECT i.hotel_id, i.room_type_id, i.stay_date, i.sellable, i.held, i.confirmed
+        SELECT i.hotel_id, i.room_type_id, i.stay_date, i.sellable, i.held, i.confirmed, i.reported
         FROM (
             SELECT u.hotel_id, u.room_type_id, u.stay_date
             FROM unnest($1::int[], $2::int[], $3::date[]) AS u (hotel_id, room_type_id, stay_date)
             ORDER BY u.hotel_id, u.room_type_id, u.stay_date
         ) AS w
         CROSS JOIN LATERAL (
-            SELECT n.hotel_id, n.room_type_id, n.stay_date, n.sellable, n.held, n.confirmed
+            SELECT n.hotel_id, n.room_type_id, n.stay_date, n.sellable, n.held, n.confirmed, n.reported
             FROM room_night_inventory n
             WHERE n.hotel_id = w.hotel_id
               AND n.room_type_id = w.room_type_id
@@ -114,10 +150,7 @@ pub async fn lock(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows
-        .into_iter()
-        .map(|r| night(r.hotel_id, r.room_type_id, r.stay_date, (r.sellable, r.held, r.confirmed)))
-        .collect())
+    Ok(rows.into_iter().map(|row| night!(row)).collect())
 }
 
 /// The one statement that sells, gives back or confirms a unit: check and write at once, exactly one
@@ -154,4 +187,33 @@ pub async fn apply(connection: &mut PgConnection, deltas: &[(NightKey, NightDelt
     .execute(connection)
     .await?
     .exactly(deltas.len(), "store::nights::apply")
+}
+
+/// What the hotel's system says of nights that are locked, where that is below what is committed; `None` ends it.
+/// Before [`apply`], which may leave fewer units than an old number.
+pub async fn report(
+    connection: &mut PgConnection,
+    numbers: &[(NightKey, Option<i32>)],
+) -> Result<(), DbError> {
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let wanted = columns(numbers.iter().map(|(key, _)| key));
+    let reported: Vec<Option<i32>> = numbers.iter().map(|(_, reported)| *reported).collect();
+    sqlx::query!(
+        "-- store::nights::report
+        UPDATE room_night_inventory AS i
+        SET reported = d.reported
+        FROM unnest($1::int[], $2::int[], $3::date[], $4::int[]) AS d (hotel_id, room_type_id, stay_date, reported)
+        WHERE i.hotel_id = d.hotel_id
+          AND i.room_type_id = d.room_type_id
+          AND i.stay_date = d.stay_date",
+        &wanted.hotels,
+        &wanted.room_types,
+        &wanted.dates,
+        &reported as &[Option<i32>]
+    )
+    .execute(connection)
+    .await?
+    .exactly(numbers.len(), "store::nights::report")
 }

@@ -8,6 +8,7 @@ mod counters;
 mod events;
 mod hotels;
 mod money;
+mod pms;
 mod refunds;
 
 use std::fmt;
@@ -89,6 +90,10 @@ pub enum Subject {
         channel: String,
         booking: String,
     },
+    /// Of a hotel's system, by its principal.
+    Connector {
+        connector: String,
+    },
     /// An event's type, and the text of the id that it is about.
     Event {
         name: String,
@@ -108,6 +113,7 @@ impl fmt::Display for Subject {
             Self::Refund(id) => id.fmt(f),
             Self::Reservation(id) => id.fmt(f),
             Self::ChannelBooking { channel, booking } => write!(f, "booking {booking} of {channel}"),
+            Self::Connector { connector } => write!(f, "connector {connector}"),
             Self::Event { name, about } => write!(f, "{name} of {about}"),
         }
     }

@@ -73,6 +73,15 @@ metrics! {
     CHANNEL_BOOKINGS_UNMAPPED: Counter, Count, "keyrack_channel_bookings_unmapped_total", [],
         "Deliveries of channels that name what their hotel does not have, and wait for somebody.";
 
+    PMS_BATCHES: Counter, Count, "keyrack_pms_batches_total", ["mode", "outcome"],
+        "Batches of hotels' systems that were taken, repeats not counted.";
+    PMS_LINES: Counter, Count, "keyrack_pms_lines_total", ["outcome"],
+        "Their lines, by what each came to. Lines that are invalid name what a hotel does not have or cannot sell.";
+    PMS_CONFLICTS: Counter, Count, "keyrack_pms_conflicts_total", [],
+        "Nights that a batch reported below what is held and confirmed. They are the hotels' staff's.";
+    PMS_BATCHES_REMOVED: Counter, Count, "keyrack_pms_batches_removed_total", [],
+        "Records of batches removed after their retention.";
+
     HORIZON_NIGHTS_OPENED: Counter, Count, "keyrack_horizon_nights_opened_total", [],
         "Room-nights opened for sale at the far end of the horizon.";
     KEYS_REMOVED: Counter, Count, "keyrack_keys_removed_total", [],

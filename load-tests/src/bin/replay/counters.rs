@@ -132,6 +132,7 @@ mod tests {
             held,
             confirmed,
             available: 0,
+            reported: None,
         }
     }
 

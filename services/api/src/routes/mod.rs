@@ -12,6 +12,7 @@ mod inventory;
 mod nights_wanted;
 mod operations;
 mod ops;
+mod pms;
 mod quotes;
 mod rates;
 mod reservations;
@@ -41,6 +42,7 @@ pub(crate) fn configure(routes: &mut ServiceConfig<'_>) {
     rates::configure(routes);
     restrictions::configure(routes);
     inventory::configure(routes);
+    pms::configure(routes);
     health::configure(routes);
     reference::configure(routes);
 }

@@ -7,7 +7,7 @@ use keyrack_http::Contract;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{World, booking, channel_booking, new_hotel, stay};
+use crate::world::{World, booking, channel_booking, new_hotel, pms_batch, stay};
 
 /// Of a hotel that there is; nobody has it.
 const SOME_HOLD: &str = "hld_000000010197b3c0a0de7c3f9b6a3d2e8f1a4b5c";
@@ -98,6 +98,8 @@ fn input(operation: &str) -> (&'static str, Value) {
         | "POST /v1/hotels/{hotel}/reservations/{id}/check-out" => ("", json!({})),
         "PUT /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}" => ("", channel_booking()),
         "POST /v1/ops/settlement-findings/{id}/close" => ("", json!({"note": "x"})),
+        "POST /v1/hotels/{hotel}/pms/batches" => ("", pms_batch(885)),
+        "POST /v1/hotels/{hotel}/pms/conflicts/{id}/resolve" => ("", json!({"action": "accept"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/refunds" => ("", json!({"amount": "1.00", "reason": "x"})),
         "POST /v1/hotels/{hotel}/reservations/{id}/check-in"
         | "POST /v1/hotels/{hotel}/reservations/{id}/no-show"
@@ -108,6 +110,9 @@ fn input(operation: &str) -> (&'static str, Value) {
         | "POST /v1/ops/refunds/{id}/retry"
         | "POST /v1/ops/dead-letters/{id}/replay"
         | "POST /v1/ops/dead-letters/{id}/discard"
+        | "GET /v1/hotels/{hotel}/pms/batches/{sequence}"
+        | "GET /v1/hotels/{hotel}/pms/conflicts"
+        | "GET /v1/hotels/{hotel}/pms/cursor"
         | "GET /v1/hotels/{hotel}/channel-bookings"
         | "GET /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
         | "DELETE /v1/hotels/{hotel}/channel-bookings/{channel}/{booking_id}"
@@ -138,6 +143,7 @@ async fn every_write_but_the_exempt_ones_asks_for_its_key() {
             .replace("/reservations/x", &format!("/reservations/{SOME_RESERVATION}"))
             .replace("/changes/x", &format!("/changes/{}", SOME_RESERVATION.replace("res_", "chg_")))
             .replace("/charges/x", "/charges/1")
+            .replace("/conflicts/x", &format!("/conflicts/{}", SOME_RESERVATION.replace("res_", "cfl_")))
             .replace("/rooms/x", "/rooms/1");
         let target = target + query;
         let call = || {

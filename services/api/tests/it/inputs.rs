@@ -41,3 +41,9 @@ pub(crate) fn channel_booking() -> Value {
         "total": {"amount": "14560.00", "currency": "INR"},
     })
 }
+
+/// Two nights of RT-DLX, 4 units each.
+pub(crate) fn pms_batch(sequence: i64) -> Value {
+    let night = |night: &str| json!({"room_type": "RT-DLX", "night": night, "sellable": 4});
+    json!({"sequence": sequence, "mode": "absolute", "nights": [night("2026-11-14"), night("2026-11-15")]})
+}

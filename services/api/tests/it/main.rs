@@ -23,6 +23,7 @@ mod later_payments;
 mod openapi;
 mod operations;
 mod payments;
+mod pms;
 mod problems;
 mod quotes;
 mod races;

@@ -40,7 +40,7 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::answer::Answer;
-pub(crate) use crate::inputs::{booking, channel_booking, new_hotel, stay};
+pub(crate) use crate::inputs::{booking, channel_booking, new_hotel, pms_batch, stay};
 
 /// Long enough for the worked example, short enough to be seeded for every test.
 const HORIZON: Horizon = Horizon::days(330);

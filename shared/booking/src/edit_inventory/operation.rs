@@ -161,6 +161,7 @@ impl EditInventoryOp {
             sellable: count(night.sellable),
             held: count(night.held),
             confirmed: count(night.confirmed),
+            reported: night.reported.map(count),
         }
     }
 

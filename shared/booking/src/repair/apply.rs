@@ -9,7 +9,7 @@ use keyrack_domain::{
     event::NightAvailability,
     ids::{HoldId, HotelId},
 };
-use keyrack_ledger::{NightDelta, NightKey};
+use keyrack_ledger::{Night, NightDelta, NightKey};
 use keyrack_store::{
     audit::{self, NewAudit},
     drift::{self, NightDrift},
@@ -90,11 +90,14 @@ impl Application {
 }
 
 fn available(plan: &Plan) -> Vec<NightAvailability> {
-    let night = |drift: &NightDrift, sellable: i32| NightAvailability {
-        room_type_id: drift.key.room_type,
-        night: drift.key.date,
-        // Only nights that fit are set, so it cannot be negative.
-        available: u32::try_from(sellable - drift.facts.held - drift.facts.confirmed).unwrap_or(0),
+    let night = |drift: &NightDrift, mut night: Night, delta: NightDelta| {
+        night.add(delta);
+        NightAvailability {
+            room_type_id: drift.key.room_type,
+            night: drift.key.date,
+            // Only nights that fit are set: below zero it is where a conflict waits, and nothing is to be had.
+            available: u32::try_from(night.available()).unwrap_or(0),
+        }
     };
-    plan.settable().map(|(drift, before, _)| night(drift, before.sellable)).collect()
+    plan.settable().map(|(drift, before, delta)| night(drift, before, delta)).collect()
 }

@@ -145,7 +145,12 @@ mod tests {
         NightDrift {
             key: NightKey { hotel: HotelId(204), room_type: RoomTypeId(1), date: day(date) },
             code: "RT-DLX".parse().ok(),
-            counters: counters.map(|(sellable, held, confirmed)| Night { sellable, held, confirmed }),
+            counters: counters.map(|(sellable, held, confirmed)| Night {
+                sellable,
+                held,
+                confirmed,
+                reported: None,
+            }),
             facts: Facts { held: facts.0, confirmed: facts.1 },
         }
     }

@@ -113,6 +113,10 @@ impl Operations {
     pub fn guest_session_retention(&self) -> Duration {
         Duration::from_hours(24 * u64::from(self.guest_session_retention_days.get()))
     }
+
+    pub fn pms_batch_retention(&self) -> Duration {
+        Duration::from_hours(24 * u64::from(self.pms_batch_retention_days.get()))
+    }
 }
 
 impl Provider {

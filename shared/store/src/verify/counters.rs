@@ -4,7 +4,7 @@
 use keyrack_db::{DbError, PgConnection};
 use keyrack_domain::ids::HotelId;
 
-use super::{Subject, Violation, Violations};
+use super::{Subject, Violation, Violations, pms};
 use crate::drift::{self, NightDrift};
 
 pub async fn counters(
@@ -13,7 +13,8 @@ pub async fn counters(
     shown: i64,
 ) -> Result<Violations, DbError> {
     let (nights, total) = drift::nights(connection, hotel, Some(shown)).await?;
-    Ok(Violations { total, first: nights.into_iter().map(violation).collect() })
+    let counters = Violations { total, first: nights.into_iter().map(violation).collect() };
+    Ok(counters.and(pms::pms(connection, hotel, shown).await?, shown))
 }
 
 fn violation(drift: NightDrift) -> Violation {

@@ -82,7 +82,7 @@ async fn operation(desk: &Desk, view: OperationView) -> Result<Operation, Proble
 }
 
 fn usual_status(endpoint: &str) -> StatusCode {
-    let steps = ["/cancel", "/confirm", "/check-in", "/check-out", "/no-show", "/undo"];
+    let steps = ["/cancel", "/confirm", "/check-in", "/check-out", "/no-show", "/undo", "/resolve"];
     let makes = endpoint.starts_with("POST ") && !steps.iter().any(|step| endpoint.ends_with(step));
     if makes { StatusCode::CREATED } else { StatusCode::OK }
 }

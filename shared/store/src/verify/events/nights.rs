@@ -6,7 +6,7 @@ use keyrack_domain::ids::{HotelId, RoomTypeId};
 use crate::verify::{Subject, Violation, Violations};
 
 /// The event with the largest `seq` that names a night tells what is available there. Nights whose
-/// counters are wrong are left to invariant 1.
+/// counters are wrong are left to invariant 1. (`least` passes over a reported number that is NULL.)
 pub(super) async fn told(
     connection: &mut PgConnection,
     hotel: HotelId,
@@ -17,7 +17,7 @@ pub(super) async fn told(
         SELECT i.room_type_id,
                i.stay_date,
                t.code AS "code?",
-               greatest(i.sellable - i.held - i.confirmed, 0)::text AS "expected!",
+               greatest(least(i.sellable, i.reported) - i.held - i.confirmed, 0)::text AS "expected!",
                told.available::text AS "found!",
                count(*) OVER () AS "total!"
         FROM (
@@ -54,7 +54,7 @@ pub(super) async fn told(
         LEFT JOIN room_types t ON t.hotel_id = $1 AND t.room_type_id = i.room_type_id
         WHERE i.held = coalesce(f.held, 0)
           AND i.confirmed = coalesce(f.confirmed, 0)
-          AND told.available IS DISTINCT FROM greatest(i.sellable - i.held - i.confirmed, 0)
+          AND told.available IS DISTINCT FROM greatest(least(i.sellable, i.reported) - i.held - i.confirmed, 0)
         ORDER BY i.room_type_id, i.stay_date
         LIMIT $2"#,
         hotel.0,
