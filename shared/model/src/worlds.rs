@@ -2,12 +2,13 @@
 //! which it did not; calls that ran at the same time leave one for every order that explains what was told. Each
 //! answer heard leaves only those in which it would have been given: when none is left, somebody was told wrong.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::world::World;
 
-/// Every world that something may make of one, of those in which what was told is true.
-type Makes<'a> = dyn Fn(&World) -> Vec<World> + 'a;
+/// Every world that something may make of one, of those in which what was told is true. One in which nothing changes
+/// is the same one.
+type Makes<'a> = dyn Fn(&Arc<World>) -> Vec<Arc<World>> + 'a;
 
 /// Something that happens to a world, or may.
 pub struct Happening<'a> {
@@ -19,8 +20,22 @@ pub struct Happening<'a> {
 }
 
 impl<'a> Happening<'a> {
-    pub fn new(makes: impl Fn(&World) -> Vec<World> + 'a) -> Self {
+    pub fn new(makes: impl Fn(&Arc<World>) -> Vec<Arc<World>> + 'a) -> Self {
         Self { makes: Box::new(makes), perhaps: false, after: None }
+    }
+
+    /// What changes every world in one way.
+    pub fn always(change: impl Fn(&mut World) + 'a) -> Self {
+        Self::new(move |world| {
+            let mut world = World::clone(world);
+            change(&mut world);
+            vec![Arc::new(world)]
+        })
+    }
+
+    /// What is read changes nothing, and is so.
+    pub fn look(is_so: impl Fn(&World) -> bool + 'a) -> Self {
+        Self::new(move |world| is_so(world).then(|| Arc::clone(world)).into_iter().collect())
     }
 
     #[must_use]
@@ -41,25 +56,25 @@ impl std::fmt::Debug for Happening<'_> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Worlds(Vec<World>);
+pub struct Worlds(Vec<Arc<World>>);
 
 impl Worlds {
     pub fn new(world: World) -> Self {
-        Self(vec![world])
+        Self(vec![Arc::new(world)])
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &World> {
-        self.0.iter()
+        self.0.iter().map(AsRef::as_ref)
     }
 
     /// One of them: whatever the test wants to know before it asks.
     pub fn any(&self) -> Option<&World> {
-        self.0.first()
+        self.0.first().map(AsRef::as_ref)
     }
 
     /// What all of them do alike.
     pub fn each(&mut self, change: impl Fn(&mut World)) {
-        self.0.iter_mut().for_each(change);
+        self.0.iter_mut().for_each(|world| change(Arc::make_mut(world)));
         let mut worlds = Vec::new();
         self.0.drain(..).for_each(|world| keep(&mut worlds, world));
         self.0 = worlds;
@@ -70,7 +85,7 @@ impl Worlds {
     pub fn happen(&mut self, happenings: &[Happening<'_>]) -> bool {
         let all = (1_usize << happenings.len()) - 1;
         // By the set of those that are over; a set comes before every set that contains it.
-        let mut over: BTreeMap<usize, Vec<World>> = BTreeMap::from([(0, self.0.clone())]);
+        let mut over: BTreeMap<usize, Vec<Arc<World>>> = BTreeMap::from([(0, self.0.clone())]);
         while let Some((set, worlds)) = over.pop_first() {
             if set == all {
                 self.0 = worlds;
@@ -87,7 +102,7 @@ impl Worlds {
                         keep(next, made);
                     }
                     if happening.perhaps {
-                        keep(next, world.clone());
+                        keep(next, Arc::clone(world));
                     }
                 }
             }
@@ -97,7 +112,8 @@ impl Worlds {
     }
 }
 
-fn keep(worlds: &mut Vec<World>, world: World) {
+fn keep(worlds: &mut Vec<Arc<World>>, world: Arc<World>) {
+    // Arcs of the same world are equal at once.
     if !worlds.contains(&world) {
         worlds.push(world);
     }

@@ -7,10 +7,10 @@
 //! was not answered both as done and as not done, and every moment at which the provider may have told what it took.
 //! Status, code, replay, state, version, amounts, refunds, and the night that was short must be those of the model in
 //! one of these worlds; the worlds in which they are not are dropped, and a hotel without a world is a fault of the
-//! product. After each group every counter is read, and a reservation and a booking. When the time passes, what is due
-//! has an end, and it is the one that the provider's book asks for. At the end everything that there ever was is read
-//! again: each guest's last answer is true, `verify` is clean, and for every attempt the provider has taken and given
-//! back what the model says.
+//! product. After each group every counter is read, every payment that is open, and a reservation. When the time
+//! passes, what is due has an end, and it is the one that the provider's book asks for. At the end everything that
+//! there ever was is read again: each guest's last answer is true, `verify` is clean, and for every attempt the
+//! provider has taken and given back what the model says.
 //!
 //! What is judged by bounds alone. A call is answered within its tries, a case within its leases, a refund within
 //! its jumps. How far a refund is on its way is not looked at before the end; of a price only the sum is. Nothing is
@@ -49,7 +49,7 @@ const SOON_MS: usize = 400;
 /// When the faults have ended every refund comes to its end within so many jumps.
 const JUMPS: usize = 40;
 
-/// Add the seed of a history that failed, with what it found.
+/// Add the seed of a history that failed.
 const KEPT: [u64; 2] = [1, 16];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

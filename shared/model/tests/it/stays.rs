@@ -1,6 +1,6 @@
 //! What becomes of a reservation, told by the model. The product must give the same answers.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use keyrack_domain::{
     change::ChangeState,
@@ -187,10 +187,10 @@ fn an_answer_that_was_heard_tells_of_one_that_was_not() {
     begun.quote(1, ZOE, document(14, 15, &[DELUXE]));
     begun.quote(2, AARON, document(14, 15, &[DELUXE]));
     let places = |n: u128, who, is_placed: bool| {
-        move |world: &World| {
-            let mut world = world.clone();
+        move |world: &Arc<World>| {
+            let mut world = World::clone(world);
             let placed = world.place(n, who, n, "k").is_ok();
-            if placed == is_placed { vec![world] } else { vec![] }
+            if placed == is_placed { vec![Arc::new(world)] } else { vec![] }
         }
     };
     let unheard = || Happening::new(places(1, ZOE, true)).perhaps();

@@ -1,11 +1,15 @@
 //! One hotel with its guests, staff and channel. Its calls are judged one group after the other: those of a group run
 //! at the same time, and the model looks for an order of them that explains every answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use chrono::{Days, NaiveDate};
 use futures::future::join_all;
 use keyrack_domain::{
+    attempt::AttemptState,
     clock::Moment,
     guest::{Guest, GuestDetails},
     hotel_profile::HotelProfile,
@@ -16,8 +20,8 @@ use keyrack_domain::{
     stay::Stay,
 };
 use keyrack_model::{
-    Call, Happening, Hotel, NewIds, NightKey, ProviderAnswer, ProviderRecord, Settings, World, Worlds,
-    invariants,
+    Answer, Call, Happening, Hotel, NewIds, NightKey, ProviderAnswer, ProviderRecord, Settings, World,
+    Worlds, invariants,
 };
 use keyrack_store::daily_rates::{self, RateKey};
 use reqwest::Client;
@@ -242,10 +246,9 @@ impl Lane {
             happenings.push(if let (Some(last), false) = (last, kills) { heard.after(last) } else { heard });
             if let (Some((attempt, new)), true) = (attempt_of(call), told.is_standing()) {
                 happenings.push(settles(attempt, new, self.taken(at, attempt)).after(happenings.len() - 1));
-                let stands = Happening::new(move |world: &World| {
-                    let answer = asked(call, world).1;
-                    let same = answer.is_ok_and(|answered| told.tells(&answered.outcome, names));
-                    same.then(|| world.clone()).into_iter().collect()
+                let stands = Happening::look(move |world| {
+                    let answer = call.ask(&mut world.clone());
+                    answer.is_ok_and(|answered| told.tells(&answered.outcome, names))
                 });
                 happenings.push(stands.after(happenings.len() - 1));
                 // What was open when it was told may have ended before another call.
@@ -346,14 +349,17 @@ pub(super) fn guest() -> Guest {
     Guest::new(details).expect("a guest")
 }
 
-fn asked(call: &Call, world: &World) -> (World, keyrack_model::Answer) {
-    let mut world = world.clone();
-    let answer = call.ask(&mut world);
-    (world, answer)
+fn asked(call: &Call, world: &Arc<World>) -> (Arc<World>, Answer) {
+    let mut after = World::clone(world);
+    let answer = call.ask(&mut after);
+    let is_new = answer.as_ref().is_ok_and(|answered| !answered.replayed);
+    // What is refused or repeated changes nothing, but for channels: their calls have no key.
+    let changes = is_new || matches!(call, Call::Deliver(_) | Call::Withdraw(_));
+    (if changes { Arc::new(after) } else { Arc::clone(world) }, answer)
 }
 
 /// The world after it, where it is told this. How a payment stands is told later than it was opened.
-fn hears(call: &Call, told: &Told, names: &Names, world: &World) -> Vec<World> {
+fn hears(call: &Call, told: &Told, names: &Names, world: &Arc<World>) -> Vec<Arc<World>> {
     let (after, answer) = asked(call, world);
     let agrees = match &answer {
         Ok(answered)
@@ -387,15 +393,23 @@ pub(super) fn new_ids(attempt: AttemptId) -> NewIds {
 fn settles(attempt: AttemptId, new: NewIds, taken: Option<bool>) -> Happening<'static> {
     Happening::new(move |world| {
         let mut may = Vec::new();
+        let state = |world: &World| world.attempts.get(&attempt).map(|attempt| attempt.state);
         for (answer, is_taken) in [(ProviderAnswer::Captured, true), (ProviderAnswer::Declined, false)] {
-            let mut settled = world.clone();
             let is_so = taken.is_none_or(|taken| taken == is_taken);
-            if is_so && settled.settle(attempt, answer, new).is_ok() {
+            // What a failed attempt takes all the same goes back.
+            let goes_on = |state: AttemptState| state.is_open() || is_taken && state == AttemptState::Failed;
+            if !is_so || !state(world).is_some_and(goes_on) {
+                continue;
+            }
+            let mut settled = World::clone(world);
+            let _ = settled.settle(attempt, answer, new);
+            if state(&settled) == Some(AttemptState::Reconciling) {
                 // What had no room is resolved at once.
                 let mut resolved = settled.clone();
                 let _ = resolved.reconcile(attempt, ProviderRecord::Captured, new);
-                may.extend([settled, resolved]);
+                may.push(Arc::new(resolved));
             }
+            may.push(Arc::new(settled));
         }
         may
     })

@@ -10,7 +10,7 @@ use keyrack_domain::{
     attempt::AttemptState,
     clock::Moment,
     hold::{HoldState, is_due},
-    ids::{AttemptId, HoldId, PrincipalId, ReservationId},
+    ids::{AttemptId, ChangeId, HoldId, PrincipalId, ReservationId},
     local_time,
 };
 use keyrack_model::{Happening, ProviderRecord, World};
@@ -28,6 +28,8 @@ pub(super) const MARGIN: Duration = Duration::from_secs(45);
 /// A worker that is alive has done what is due within this; else it waits for a lease that a dead one has left.
 const BRIEFLY: Duration = Duration::from_secs(1);
 const LEASE: Duration = Duration::from_secs(31);
+/// So many worlds are one question too many.
+const MANY: usize = 8;
 /// Every case ends within so many leases.
 const LEASES: usize = 40;
 
@@ -60,10 +62,9 @@ impl Lane {
         told: &Value,
         holds: impl Fn(&World) -> bool,
     ) {
-        let look = Happening::new(|world: &World| holds(world).then(|| world.clone()).into_iter().collect());
         let open: Vec<AttemptId> = self.open_attempts().into_iter().collect();
         let mut happenings: Vec<Happening<'_>> = open.into_iter().map(|id| self.settled(at, id)).collect();
-        happenings.push(look);
+        happenings.push(Happening::look(&holds));
         let so = self.worlds.happen(&happenings);
         drop(happenings);
         if !so {
@@ -71,17 +72,48 @@ impl Lane {
         }
     }
 
-    /// Every counter, and something of what there is.
+    /// Every counter, what is open, and something of what there is; all of it where too much may be.
     pub(super) async fn look(&mut self, at: &Installation) {
         self.look_at_counters(at).await;
+        for attempt in self.open_attempts() {
+            self.look_at_payment(at, attempt).await;
+        }
         let reservations: Vec<ReservationId> = self.world().reservations.keys().copied().collect();
         if let Some(id) = self.random.recent(&reservations).copied() {
             self.look_at_reservation(at, id).await;
         }
         let attempts: Vec<AttemptId> = self.world().attempts.keys().copied().collect();
         if let Some(id) = self.random.recent(&attempts).copied() {
-            self.look_at_booking(at, id).await;
+            self.look_at_payment(at, id).await;
         }
+        if self.worlds.iter().count() > MANY {
+            self.hear_everything(at).await;
+            self.look_at_everything(at).await;
+        }
+    }
+
+    /// Where what it pays for tells how it stands.
+    async fn look_at_payment(&mut self, at: &Installation, id: AttemptId) {
+        let attempt = self.worlds.iter().find_map(|world| world.attempts.get(&id));
+        match attempt.and_then(|attempt| attempt.change) {
+            Some(change) => self.look_at_change(at, change).await,
+            None => self.look_at_booking(at, id).await,
+        }
+    }
+
+    async fn look_at_change(&mut self, at: &Installation, id: ChangeId) {
+        let Some(row) = self.worlds.iter().find_map(|world| world.changes.get(&id)) else { return };
+        let (Some(reservation), Some(name)) = (self.names.of(&row.reservation), self.names.of(&id)) else {
+            return;
+        };
+        let path = format!("/v1/reservations/{reservation}/changes/{name}");
+        let told = self.get(at, self.staff, &path).await;
+        self.is_so(at, "a change", &told, |world| {
+            let change = world.changes.get(&id);
+            change.is_some_and(|change| {
+                told["state"] == change.state.as_str() && told["version"] == json!(change.to_version)
+            })
+        });
     }
 
     async fn look_at_counters(&mut self, at: &Installation) {
@@ -130,9 +162,7 @@ impl Lane {
     }
 
     pub(super) async fn look_at_booking(&mut self, at: &Installation, id: AttemptId) {
-        let Some(attempt) = self.world().attempts.get(&id).filter(|attempt| attempt.change.is_none()) else {
-            return;
-        };
+        let Some(attempt) = self.worlds.iter().find_map(|world| world.attempts.get(&id)) else { return };
         let (Some(name), who) = (self.names.of(&id), attempt.principal) else { return };
         let told = self.get(at, who, &format!("/v1/bookings/{name}")).await;
         let status = told["status"].as_str().expect("a status").to_owned();
@@ -191,11 +221,7 @@ impl Lane {
         self.log.push(format!("time passes from {begun:?} to {now:?}, {leases} leases"));
         let records: Vec<(AttemptId, ProviderRecord)> =
             attempts.iter().map(|id| (*id, self.record(at, *id))).collect();
-        let mut happenings = vec![Happening::new(|world: &World| {
-            let mut world = world.clone();
-            world.advance_to(now);
-            vec![world]
-        })];
+        let mut happenings = vec![Happening::always(|world| world.advance_to(now))];
         // Those whose payment ends at the same time may expire before or after it; the others in any order.
         let paid: BTreeSet<HoldId> = self
             .worlds
@@ -205,31 +231,25 @@ impl Lane {
             .collect();
         let (alone, paid): (Vec<HoldId>, Vec<HoldId>) = holds.iter().partition(|hold| !paid.contains(hold));
         for expiring in paid.into_iter().map(|hold| vec![hold]).chain([alone]) {
-            let expires = move |world: &World| {
-                let mut world = world.clone();
+            let expires = move |world: &mut World| {
                 for hold in &expiring {
                     world.expire_one(*hold);
                 }
-                vec![world]
             };
-            happenings.push(Happening::new(expires).after(0));
+            happenings.push(Happening::always(expires).after(0));
         }
         for (attempt, record) in records {
-            happenings.push(
-                Happening::new(move |world: &World| {
-                    let mut world = world.clone();
-                    let _ = world.reconcile(attempt, record, new_ids(attempt));
-                    vec![world]
-                })
-                .after(0),
-            );
+            let ends = move |world: &mut World| {
+                let _ = world.reconcile(attempt, record, new_ids(attempt));
+            };
+            happenings.push(Happening::always(ends).after(0));
         }
         if !self.worlds.happen(&happenings) {
             self.contradiction("time cannot pass");
         }
         drop(happenings);
         for attempt in attempts {
-            self.look_at_booking(at, attempt).await;
+            self.look_at_payment(at, attempt).await;
         }
         self.look_at_counters(at).await;
         leases > 0
@@ -312,7 +332,11 @@ impl Lane {
         }
         let attempts: Vec<AttemptId> = self.world().attempts.keys().copied().collect();
         for id in attempts {
-            self.look_at_booking(at, id).await;
+            self.look_at_payment(at, id).await;
+        }
+        let changes: Vec<ChangeId> = self.world().changes.keys().copied().collect();
+        for id in changes {
+            self.look_at_change(at, id).await;
         }
         self.look_at_counters(at).await;
     }
