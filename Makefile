@@ -1,7 +1,7 @@
 # Two commands are all the set-up: make run, make test. Both install or name what is missing, start a
 # PostgreSQL of their own, and leave nothing running.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long simulate check fmt sqlx openapi docs-tables replay doctor
+.PHONY: help run test test-long simulate storm check fmt sqlx openapi docs-tables replay doctor
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ test-long: ## the tests that also have a long form, in that: ten minutes
 
 simulate: ## the simulation, history after history for an hour; SEED=7 begins with that one
 	@KEYRACK_TEST_LONG=1 $(if $(SEED),KEYRACK_TEST_SEED='$(SEED)') .ci/test every_answer_is_one
+
+storm: ## ten thousand bookings against a provider that loses and repeats, on a program that dies
+	@KEYRACK_TEST_LONG=1 .ci/test money_ends_well
 
 check: ## format, lints, queries, docs
 	@.ci/check

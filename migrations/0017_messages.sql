@@ -14,7 +14,6 @@ SELECT generate_series(0, 7);
 
 DROP INDEX outbox_pending;
 CREATE INDEX outbox_pending ON outbox ((hotel_id % 8), seq) WHERE published_at IS NULL;
-CREATE INDEX outbox_published ON outbox (published_at) WHERE published_at IS NOT NULL;
 
 -- No hotel needs to live here: the directory keeps them too, of handlers whose effect is there.
 CREATE TABLE processed_events (

@@ -24,7 +24,7 @@ pub(crate) async fn start(
         reconciliation: waits.reconciliation_interval(),
         settlement: waits.settlement_interval(),
         relay: waits.relay_interval(),
-        keep_events: settings.messaging.event_retention(),
+        keep_marks: settings.messaging.mark_retention(),
         horizon: waits.horizon_interval(),
         key_retention: waits.key_retention_interval(),
         keep_keys: settings.operations.key_retention(),

@@ -5,10 +5,10 @@ mod batch_retention;
 mod call_retention;
 mod charges;
 mod delivery;
-mod event_retention;
 mod expiry;
 mod horizon;
 mod key_retention;
+mod mark_retention;
 mod notices;
 mod outbox_watch;
 mod reconciliation;
@@ -36,8 +36,8 @@ pub struct Intervals {
     pub keep_keys: Duration,
     /// For how long it is kept what the provider was asked.
     pub keep_provider_calls: Duration,
-    /// For how long published events are kept.
-    pub keep_events: Duration,
+    /// For how long it is kept that an event was acted on.
+    pub keep_marks: Duration,
     /// For how long guest sessions are kept after their end.
     pub keep_guest_sessions: Duration,
     /// For how long it is kept what the batches of hotels' systems came to.
@@ -84,7 +84,7 @@ pub fn start_all(
         jitter(),
     );
     workers.start(
-        event_retention::EventRetention::new(desk.clone(), intervals.keep_events),
+        mark_retention::MarkRetention::new(desk.clone(), intervals.keep_marks),
         every(intervals.key_retention),
         jitter(),
     );

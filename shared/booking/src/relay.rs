@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use keyrack_db::{Database, DbError};
-use keyrack_domain::{clock::Moment, ids::HotelId};
+use keyrack_domain::ids::HotelId;
 use keyrack_messaging::{Broker, Message, NotPublished};
-use keyrack_store::{clock, processed_events, relay};
+use keyrack_store::{processed_events, relay};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{Fault, entropy, event_message};
 
 /// Events of one run: what one mark writes.
 pub const MAX_EVENTS: u16 = 1_000;
-/// What one run of the retention removes of a kind.
+/// Marks that one run of their retention removes.
 pub const MAX_REMOVED: u16 = 500;
 /// Longer than [`PUBLISH_WITHIN`]: while it lasts nobody else publishes for the same hotels.
 const LEASE: Duration = Duration::from_secs(20);
@@ -110,19 +110,6 @@ async fn put_off(shard: &Database, leased: &Leased) -> Result<bool, Fault> {
         })
         .await;
     Ok(put_off?)
-}
-
-/// Events that were published before `keep` ago are removed, a bounded number: how many.
-pub async fn forget_published(shard: &Database, keep: Duration) -> Result<usize, Fault> {
-    let removed: Result<u64, DbError> = shard
-        .transaction("forget_published", move |connection| {
-            Box::pin(async move {
-                let before: Moment = clock::now(connection).await?.minus(keep);
-                relay::remove_published(connection, before, i64::from(MAX_REMOVED)).await
-            })
-        })
-        .await;
-    usize::try_from(removed?).map_err(Fault::internal)
 }
 
 /// What was acted on before `keep` ago cannot come again, and is forgotten, a bounded number: how many.

@@ -242,6 +242,13 @@ pub(crate) async fn lock_aggregates(
         read_channel_bookings(connection, facts, &waiting.channel_bookings).await?;
     }
     read_batches(connection, facts, &waiting.pms_batches).await?;
+    // A batch before this one may have been committed since the first look: a night that stood at its number then,
+    // and is not locked for that, need not stand there now.
+    if !waiting.pms_batches.is_empty() && !waiting.looked_at.is_empty() {
+        let looked_at: Vec<NightKey> = waiting.looked_at.iter().copied().collect();
+        facts.nights.extend(nights::read(connection, &looked_at).await?);
+        read_conflicts(connection, facts, &looked_at).await?;
+    }
     if !waiting.reservations.is_empty() {
         let rows = reservations::lock(connection, &waiting.reservations).await?;
         read_what_stands(connection, facts, rows).await?;

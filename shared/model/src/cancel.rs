@@ -95,7 +95,18 @@ impl World {
         let (penalty, due) = sums(prices, zero);
         let due = lesser(self.left(id).unwrap_or(zero), due);
         let refund = self.pay_back(id, due, call.refund);
+        self.note_what_went_back(id, prices, refund);
         Ok(Outcome::Cancelled { reservation: id, state, version, penalty, refund })
+    }
+
+    /// Room by room, as far as it went.
+    fn note_what_went_back(&mut self, id: ReservationId, prices: &[Price], mut left: Money) {
+        let Some(reservation) = self.reservations.get_mut(&id) else { return };
+        for price in prices {
+            let gave = lesser(left, price.refund);
+            left = left.minus(gave).unwrap_or(left);
+            reservation.gave.insert(price.room, gave);
+        }
     }
 
     fn cancelled_before(
@@ -108,7 +119,10 @@ impl World {
         let gone = rooms.filter_map(|(number, room)| {
             Some(Price::new(number, room.total, *reservation.cancelled.get(&number)?))
         });
-        let (penalty, refund) = sums(&gone.collect::<Vec<_>>(), reservation.zero());
+        let (penalty, _) = sums(&gone.collect::<Vec<_>>(), reservation.zero());
+        // What went back then, whatever the policy left and whatever has gone back since.
+        let mut gave = reservation.gave.iter().filter(|(room, _)| covers(**room)).map(|(_, money)| *money);
+        let refund = gave.try_fold(reservation.zero(), Money::plus).unwrap_or(reservation.zero());
         let (state, version) = (reservation.state, reservation.version);
         Ok(Outcome::Cancelled { reservation: id, state, version, penalty, refund })
     }

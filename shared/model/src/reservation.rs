@@ -27,6 +27,7 @@ impl Reservation {
             state: ReservationState::Confirmed,
             version: 1,
             cancelled: BTreeMap::new(),
+            gave: BTreeMap::new(),
             nights: room_nights(&document, |_| true),
             given_back: BTreeSet::new(),
             fees: Money::zero(document.total.currency()),

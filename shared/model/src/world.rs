@@ -130,6 +130,8 @@ pub struct Reservation {
     pub document: QuoteDocument,
     /// The rooms that do not stand any more, and what that cost.
     pub cancelled: BTreeMap<usize, Money>,
+    /// What the cancellation of a room gave back of the payments.
+    pub gave: BTreeMap<usize, Money>,
     pub nights: RoomNights,
     /// By a no-show or an early departure.
     pub given_back: RoomNights,

@@ -150,27 +150,3 @@ pub async fn give_back(
     .await?;
     Ok(done.rows_affected() == 1)
 }
-
-/// Removes published events that are older, a bounded number.
-pub async fn remove_published(
-    connection: &mut PgConnection,
-    before: Moment,
-    limit: i64,
-) -> Result<u64, DbError> {
-    let done = sqlx::query!(
-        "-- store::relay::remove_published
-        DELETE FROM outbox
-        WHERE (hotel_id, seq) IN (
-            SELECT o.hotel_id, o.seq
-            FROM outbox o
-            WHERE o.published_at < $1
-            ORDER BY o.published_at
-            LIMIT $2
-            FOR UPDATE SKIP LOCKED)",
-        before.0,
-        limit
-    )
-    .execute(connection)
-    .await?;
-    Ok(done.rows_affected())
-}

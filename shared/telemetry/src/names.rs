@@ -65,8 +65,6 @@ metrics! {
         "Events published and marked as such.";
     RELAY_FAILURES: Counter, Count, "keyrack_relay_failures_total", [],
         "Runs of the relay in which events could not be published; they are published later.";
-    EVENTS_REMOVED: Counter, Count, "keyrack_events_removed_total", [],
-        "Published events removed after their retention.";
     DEAD_LETTERS_WAITING: Gauge, Count, "keyrack_dead_letters_waiting", [],
         "Events on which a handler could not act, and those behind them. Alert on any.";
 

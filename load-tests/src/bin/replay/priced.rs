@@ -298,7 +298,7 @@ mod tests {
         let text = serde_json::json!({
             "id": reservation, "state": "CONFIRMED", "version": 2, "hotel": "PT-CITY",
             "check_in": wish.check_in, "check_out": wish.check_out, "rooms": [], "charges": [], "schedule": [],
-            "total": keyrack_api_types::money::Money::from(total), "refunds": [],
+            "total": keyrack_api_types::money::Money::from(total), "refunds": [], "waiting_payments": [],
             "guest": { "name": name }, "created_at": "2031-07-01T09:00:00Z",
         });
         serde_json::from_value(text).expect("a reservation")

@@ -297,21 +297,21 @@ async fn a_database_that_is_away_is_no_reason_to_put_an_event_aside() {
 }
 
 #[tokio::test]
-async fn published_events_are_removed_after_their_time_and_never_others() {
-    let world = DeskWorld::new().await;
-    world.hold(&guest(), STAY).await;
-    let (shard, shelf) = (world.database().database(), Shelf::default());
+async fn what_was_acted_on_is_forgotten_after_its_time_and_not_before() {
+    let (world, _, consumer) = booked().await;
+    let shelf = Shelf::default();
+    let shard = world.database().database();
     relay_all(&shard, &shelf).await;
-    let keep = Duration::from_secs(3_600);
-    assert_eq!(relay::forget_published(&shard, keep).await.expect("removes"), 0);
-    world.advance(3_601).await;
-    world.hold(&guest(), STAY).await;
-    let written = world.count("outbox").await;
-    let removed = relay::forget_published(&shard, keep).await.expect("removes");
-    assert_eq!(removed, shelf.published().len());
-    assert_eq!(world.count("outbox").await, written - i64::try_from(removed).expect("a count"));
-    let waits = "SELECT count(*) FROM outbox WHERE published_at IS NULL";
-    assert_eq!(world.database().value(waits).await, world.count("outbox").await);
+    consumer.handle(&shelf.published()).await.expect("acts");
+    let day = Duration::from_hours(24);
+    assert_eq!(relay::forget_processed(&shard, day).await.expect("removes"), 0);
+    world
+        .database()
+        .execute("UPDATE processed_events SET processed_at = processed_at - interval '2 days'")
+        .await;
+    let marks = world.count("processed_events").await;
+    let removed = relay::forget_processed(&shard, day).await.expect("removes");
+    assert_eq!(i64::try_from(removed), Ok(marks));
 }
 
 /// The work panics there, and rolls back.

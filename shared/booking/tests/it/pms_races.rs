@@ -54,6 +54,25 @@ async fn two_deliveries_of_a_sequence_at_once_are_applied_once() {
     at.verify().await;
 }
 
+/// Stepped: the newer batch has read its night at the number that it wants, and then the older one changes that.
+#[tokio::test]
+async fn a_number_that_stood_before_an_older_batch_came_is_set_again() {
+    let gates = Gates::new();
+    let at = DeskWorld::with_points(gates.points()).await;
+    let pms = Pms::of(&at).await;
+    let stood = at.counters(STAY.0).await.0;
+    let mut newer = gates.close("pms_batch.after_read");
+    let older = async {
+        newer.reached().await;
+        pms.send(&at, absolute(1, vec![night(STAY.0, stood - 2)])).await;
+        newer.open();
+    };
+    let (taken, ()) = tokio::join!(pms.send(&at, absolute(2, vec![night(STAY.0, stood)])), older);
+    assert_eq!(taken.batch.outcome, BatchOutcome::Applied);
+    assert_eq!((at.counters(STAY.0).await.0, pms.cursor(&at).await), (stood, 2));
+    at.verify().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_deliveries_at_once_leave_the_newest_and_apply_each_once() {
     let at = DeskWorld::new().await;

@@ -14,8 +14,8 @@ use super::{Wrong, secret};
 #[serde(deny_unknown_fields)]
 pub struct Messaging {
     pub broker: BrokerKind,
-    /// Of published events.
-    pub event_retention_days: NonZeroU32,
+    /// Of having acted on an event.
+    pub mark_retention_days: NonZeroU32,
     pub nats: Nats,
 }
 
@@ -37,8 +37,8 @@ pub struct Nats {
 }
 
 impl Messaging {
-    pub const fn event_retention(&self) -> Duration {
-        Duration::from_secs(self.event_retention_days.get() as u64 * 24 * 3600)
+    pub const fn mark_retention(&self) -> Duration {
+        Duration::from_secs(self.mark_retention_days.get() as u64 * 24 * 3600)
     }
 
     pub(super) fn check(&self) -> Result<(), (&'static str, Wrong)> {

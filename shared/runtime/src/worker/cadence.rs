@@ -12,9 +12,13 @@ pub struct Cadence {
     pub longest_run: Duration,
     /// While more is due, runs follow each other at once, but only so many; then one interval passes.
     pub runs_in_a_row: u32,
-    /// After failures the wait doubles from the interval up to this.
+    /// After failures the wait doubles up to this, or up to the interval where that is longer.
     pub longest_backoff: Duration,
 }
+
+/// The wait after a first failure, where the interval is not shorter: what runs once in an hour is not put off for
+/// an hour because a row was locked.
+const FIRST_BACKOFF: Duration = Duration::from_secs(1);
 
 impl Cadence {
     pub const fn every(interval: Duration) -> Self {
@@ -26,11 +30,12 @@ impl Cadence {
         }
     }
 
-    /// The wait after so many failures without a success between them.
+    /// The wait after so many failures, at least one, without a success between them.
     pub(super) fn wait_after(&self, failures: u32) -> Duration {
-        let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
+        let factor = 1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
+        let first = self.interval.min(FIRST_BACKOFF);
         let longest = self.longest_backoff.max(self.interval);
-        self.interval.checked_mul(factor).map_or(longest, |wait| wait.min(longest))
+        first.checked_mul(factor).map_or(longest, |wait| wait.min(longest))
     }
 }
 
@@ -69,10 +74,17 @@ mod tests {
     #[test]
     fn the_wait_doubles_with_each_failure_up_to_a_bound() {
         let cadence = Cadence::every(Duration::from_secs(2));
-        let waits = [0, 1, 4, 5, 31, 32, u32::MAX].map(|n| cadence.wait_after(n).as_secs());
-        assert_eq!(waits, [2, 4, 32, 60, 60, 60, 60]);
+        let waits = [1, 2, 6, 7, 32, 33, u32::MAX].map(|n| cadence.wait_after(n).as_secs());
+        assert_eq!(waits, [1, 2, 32, 60, 60, 60, 60]);
+        let quick = Cadence::every(Duration::from_millis(50));
+        assert_eq!([1, 2, 3].map(|n| quick.wait_after(n).as_millis()), [50, 100, 200]);
+    }
+
+    #[test]
+    fn what_runs_seldom_is_tried_again_soon_and_in_the_end_as_seldom_as_ever() {
         let slow = Cadence::every(Duration::from_hours(1));
-        assert_eq!(slow.wait_after(3), slow.interval, "never shorter than the interval");
+        assert_eq!([1, 2, 3].map(|n| slow.wait_after(n).as_secs()), [1, 2, 4]);
+        assert_eq!(slow.wait_after(20), slow.interval);
     }
 
     #[test]

@@ -121,9 +121,10 @@ async fn failures_are_tried_again_later_and_later_and_a_success_ends_that() {
     heap.failures.store(3, Ordering::SeqCst);
     let cadence = Cadence::every(Duration::from_secs(4));
     let _watch = start_with(&Stop::new(), heap.clone(), cadence, heap.no_waits());
-    let [eight, sixteen, thirty_two, four] = [8, 16, 32, 4].map(|s| Wait(Duration::from_secs(s)));
+    // Sooner than by its interval, which it has again afterwards.
+    let [one, two, four, interval] = [1, 2, 4, 4].map(|s| Wait(Duration::from_secs(s)));
     let seen = next::<8>(&mut told).await;
-    assert_eq!(seen, [Run, eight, Run, sixteen, Run, thirty_two, Run, four]);
+    assert_eq!(seen, [Run, one, Run, two, Run, four, Run, interval]);
 }
 
 #[tokio::test]
