@@ -66,11 +66,6 @@ pub trait Effect: fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// Whether a repeat must not have an effect again. Where it does no harm, nothing is written for it.
-    fn acts_once(&self) -> bool {
-        true
-    }
-
     async fn apply(&self, connection: &mut PgConnection, messages: &[Message]) -> Result<(), NoEffect>;
 }
 
@@ -151,7 +146,7 @@ impl Consumer {
                 Box::pin(async move {
                     let id = (message.hotel, message.event_id);
                     let fresh = processed_events::claim(connection, effect.name(), &[id]).await?;
-                    if fresh.contains(&message.event_id) || !effect.acts_once() {
+                    if fresh.contains(&message.event_id) {
                         letter(connection, effect.as_ref(), &message, &why).await?;
                     }
                     Ok(())
@@ -178,12 +173,10 @@ fn apply<'c>(
     mut messages: Vec<Message>,
 ) -> BoxFuture<'c, Result<(), NoEffect>> {
     Box::pin(async move {
-        if effect.acts_once() {
-            let ids: Vec<_> = messages.iter().map(|one| (one.hotel, one.event_id)).collect();
-            let mut fresh = processed_events::claim(connection, effect.name(), &ids).await?;
-            // A copy in the same batch is a copy too.
-            messages.retain(|one| fresh.remove(&one.event_id));
-        }
+        let ids: Vec<_> = messages.iter().map(|one| (one.hotel, one.event_id)).collect();
+        let mut fresh = processed_events::claim(connection, effect.name(), &ids).await?;
+        // A copy in the same batch is a copy too.
+        messages.retain(|one| fresh.remove(&one.event_id));
         let keys: Vec<_> =
             messages.iter().filter_map(|one| effect.key(one).map(|key| (one.hotel, key))).collect();
         if !keys.is_empty() {

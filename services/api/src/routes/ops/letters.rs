@@ -9,7 +9,7 @@ use keyrack_domain::ids::LetterId;
 use keyrack_http::{Cursor, Problem, Query, Signed, limit};
 use serde::Deserialize;
 
-use super::{USUAL_PAGE, refused};
+use super::{USUAL_PAGE, page_of, refused};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -55,6 +55,5 @@ pub(crate) async fn letters(
         error: row.error,
         key: row.key,
     };
-    let next_cursor = page.next.as_ref().map(Cursor::write);
-    Ok(HttpResponse::Ok().json(Page { items: page.items.into_iter().map(item).collect(), next_cursor }))
+    Ok(page_of(page, item))
 }
